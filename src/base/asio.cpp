@@ -1,0 +1,4 @@
+// Boost.Asio and Boost.Beast are compiled once, here (BOOST_ASIO_SEPARATE_COMPILATION).
+#include <boost/asio/impl/src.hpp>
+#include <boost/asio/ssl/impl/src.hpp>
+#include <boost/beast/src.hpp>
