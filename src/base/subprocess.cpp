@@ -109,7 +109,7 @@ Task<ExitStatus> Child::Wait() {
   co_return status;
 }
 
-Task<Result<CommandOutput>> Run(Command command, Duration deadline) {
+Task<Result<CommandOutput>> RunCommand(Command command, Duration deadline) {
   constexpr size_t kLimit = size_t{1} << 20;
   const Executor executor = co_await asio::this_coro::executor;
   int ends[2];

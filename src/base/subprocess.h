@@ -62,6 +62,6 @@ struct CommandOutput {
 
 // Runs a command to its end. After `deadline` it is killed: kDeadlineExceeded. At most 1 MiB of
 // output is kept.
-Task<Result<CommandOutput>> Run(Command command, Duration deadline);
+Task<Result<CommandOutput>> RunCommand(Command command, Duration deadline);
 
 }  // namespace pawl
