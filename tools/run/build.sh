@@ -1,0 +1,18 @@
+# shellcheck shell=bash
+# Configures once, then builds what changed. Programs end in build/PRESET/bin/.
+
+configure() { # PRESET
+  local launcher=()
+  command -v ccache >/dev/null && launcher=(-D CMAKE_C_COMPILER_LAUNCHER=ccache -D CMAKE_CXX_COMPILER_LAUNCHER=ccache)
+  cmake --preset "$1" "${launcher[@]}"
+}
+
+run_build() {
+  local preset=${1:-release}
+  case $preset in
+    release | debug | asan | tsan) ;;
+    *) fail "there is no preset \"$preset\": release, debug, asan or tsan" ;;
+  esac
+  [ -f "build/$preset/build.ninja" ] || step "configuring $preset" configure "$preset"
+  step "building $preset" cmake --build --preset "$preset"
+}

@@ -1,0 +1,91 @@
+# shellcheck shell=bash
+# How ./run talks: headings, steps with their time, and what went wrong with the last lines of its log.
+: "${repo:?}"
+cache=$HOME/.cache/pawl
+logs=$cache/log
+mkdir -p "$logs"
+
+if [ -t 1 ]; then
+  live=1 bold=$'\e[1m' dim=$'\e[2m' red=$'\e[31m' green=$'\e[32m' plain=$'\e[0m' wipe=$'\r\e[K'
+else
+  live='' bold='' dim='' red='' green='' plain='' wipe=''
+fi
+
+heading() { printf '\n%s%s%s\n' "$bold" "$*" "$plain"; }
+note() { printf '   %s\n' "$*"; }
+good() { printf '   %s✓%s %s\n' "$green" "$plain" "$*"; }
+bad() { printf '   %s✗%s %s\n' "$red" "$plain" "$*" >&2; }
+fail() {
+  printf '%serror:%s %s\n' "$red" "$plain" "$*" >&2
+  exit 1
+}
+
+now_ms() { local t=${EPOCHREALTIME/[.,]/}; echo $((t / 1000)); }
+# seconds_since START_MS prints the time since then with one decimal.
+seconds_since() {
+  local tenths=$((($(now_ms) - $1) / 100))
+  printf '%d.%d s' $((tenths / 10)) $((tenths % 10))
+}
+
+# last_lines FILE [COUNT] prints the end of a log, indented, on stderr.
+last_lines() {
+  [ -s "$1" ] || { printf '     (%s is empty)\n' "$1" >&2; return 0; }
+  tail -n "${2:-25}" "$1" | sed 's/^/     /' >&2
+  printf '     %s(the whole log: %s)%s\n' "$dim" "$1" "$plain" >&2
+}
+
+# watch_step PID TEXT START_MS LOG shows that a step is alive: on a terminal the seconds and the log's last line,
+# elsewhere a line every half minute.
+watch_step() {
+  local pid=$1 text=$2 start=$3 log=$4 last spoken=0 elapsed
+  while kill -0 "$pid" 2>/dev/null; do
+    elapsed=$((($(now_ms) - start) / 1000))
+    if [ -n "$live" ]; then
+      last=$(tail -c 400 "$log" 2>/dev/null | tr '\r' '\n' | tail -n 1 | tr -cd '[:print:]' | cut -c1-60)
+      printf '%s   … %s  %d s  %s%s%s' "$wipe" "$text" "$elapsed" "$dim" "$last" "$plain"
+    elif [ $((elapsed / 30)) -gt $spoken ]; then
+      spoken=$((elapsed / 30))
+      last=$(tail -c 400 "$log" 2>/dev/null | tail -n 1 | tr -cd '[:print:]' | cut -c1-100)
+      printf '   … %s  %d s  %s\n' "$text" "$elapsed" "$last"
+    fi
+    sleep 0.1
+  done
+  printf '%s' "$wipe"
+}
+
+# step TEXT COMMAND… runs a command (or function) with its output in a log and says how long it took. When it fails, the
+# end of its log is shown, then $step_hint, and ./run ends. Never call it where bash ignores errors (if, &&, ||): the
+# function that it runs would then go on after its own errors.
+step_hint=
+step() {
+  local text=$1 log start pid code=0
+  shift
+  log=$logs/$(printf '%s' "$text" | tr -cs 'A-Za-z0-9._-' '-' | cut -c1-60).log
+  start=$(now_ms)
+  : >"$log"
+  ("$@") >"$log" 2>&1 &
+  pid=$!
+  # shellcheck disable=SC2064  # the pid of now is meant
+  trap "kill $pid 2>/dev/null; exit 130" INT TERM
+  watch_step "$pid" "$text" "$start" "$log"
+  wait "$pid" || code=$?
+  trap - INT TERM
+  if [ $code -eq 0 ]; then
+    good "$text  $dim$(seconds_since "$start")$plain"
+  else
+    bad "$text failed after $(seconds_since "$start")"
+    last_lines "$log"
+    [ -z "$step_hint" ] || printf '   %s\n' "$step_hint" >&2
+    exit $code
+  fi
+}
+
+as_root() {
+  if [ "$(id -u)" -eq 0 ]; then
+    "$@"
+  elif command -v sudo >/dev/null; then
+    sudo "$@"
+  else
+    fail "this needs root rights, and there is no sudo"
+  fi
+}
