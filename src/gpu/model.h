@@ -2,10 +2,11 @@
 // everything else (labels, device plugin, CDI, health) reads it and never talks to NVML itself.
 #pragma once
 
+#include <compare>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/json.h"
@@ -20,7 +21,7 @@ struct PciAddress {
   uint32_t bus = 0;
   uint32_t device = 0;
 
-  bool operator==(const PciAddress&) const = default;
+  auto operator<=>(const PciAddress&) const = default;
   std::string ToSysfs() const;  // spec/nvml.md §9, vectors 17 and 18
 };
 
@@ -29,6 +30,8 @@ struct FabricInfo {
   uint32_t clique_id = 0;
   bool attached =
       false;  // state completed, status success, UUID not all zero (spec/feature-discovery.md §3.1)
+
+  bool operator==(const FabricInfo&) const = default;
 };
 
 struct Gpu {
@@ -47,9 +50,20 @@ struct Gpu {
   std::string problem;  // why this GPU cannot be used ("NvmlHung: …", "GPU is lost"); empty: usable
 
   bool usable() const { return problem.empty(); }
+  std::string DeviceNode() const;  // "/dev/nvidia3"
+  bool operator==(const Gpu&) const = default;
 };
 
-// How two GPUs are connected. Both by index into Snapshot::gpus; a < b.
+// A GPU that NVML counts but that never said who it is: it hung, crashed the library or refused
+// before its UUID could be read. It has no device to offer, only a reason to show.
+struct SilentGpu {
+  uint32_t index = 0;
+  std::string problem;
+
+  bool operator==(const SilentGpu&) const = default;
+};
+
+// How two GPUs are connected. Both are positions in Snapshot::gpus; a < b.
 struct Link {
   uint32_t a = 0;
   uint32_t b = 0;
@@ -57,15 +71,23 @@ struct Link {
   int nvlinks = 0;     // active NVLinks straight between the two
 
   int score() const { return pcie_score + 100 * nvlinks; }  // spec/device-plugin.md §9
+  bool operator==(const Link&) const = default;
 };
 
 struct Snapshot {
   std::string driver_version;  // "550.107.02"
   int cuda_version = 0;        // 12040 = 12.4
-  std::vector<Gpu> gpus;  // those that answered once, also those that have a problem now; by index
-  std::vector<Link> links;  // every pair that could be read
+  std::vector<Gpu> gpus;       // those that answered once, also those that have a problem now; in
+                               // the order of their PCI addresses, which is NVML's
+  std::vector<Link> links;     // every pair that could be read
+  std::vector<SilentGpu> silent;  // those that never answered
+
+  bool operator==(const Snapshot&) const = default;
+  const Gpu* FindByUuid(std::string_view uuid) const;
 };
 
+json::value ToJsonValue(const Gpu& gpu);
+Result<Gpu> GpuFromJson(const json::value& value);
 json::value ToJsonValue(const Snapshot& snapshot);
 Result<Snapshot> SnapshotFromJson(const json::value& value);  // names the path of what is wrong
 

@@ -1,0 +1,26 @@
+// The process `pawl nvml`: the only one that loads NVML (spec/nvml.md §8, "GSP hang"). It answers
+// requests on a SOCK_SEQPACKET socket, one JSON object a message, until the other end closes. It
+// keeps no state but the loaded library, so that ending it lets go of every NVIDIA handle.
+//
+// Requests, each with one answer {"ok": …} or {"error": {"code", "call", "message"}}:
+//   {"do":"init", "libraries":[…], "root":"/host"}  → {"driver_version", "cuda_version", "count"}
+//   {"do":"gpu", "index":0}                         → a GPU as model.h writes it
+//   {"do":"links", "position":0, "indexes":[0,1,2]} → [{"a","b","pcie_score","nvlinks"}]
+//   {"do":"probe", "index":0, "mig":true, "fabric":false} → {"mig_enabled"?, "fabric"?}
+//   {"do":"watch", "indexes":[0,1]}                 → {"registered":[…]}; from then on events come
+// Without being asked it sends
+//   >nvmlDeviceGetName     before each NVML call made for a request: where it stands
+//   {"event":{"index", "type", "data", "gpu_instance"?, "compute_instance"?}}
+//   {"event":{"lost":true}} when NVML says that a GPU is lost, not which
+#pragma once
+
+namespace pawl::gpu {
+
+// Serves until the other end of the socket is closed. Returns the exit code of the process. The
+// caller ends the process at once by _exit: destructors could wait for a thread that hangs in NVML.
+int RunNvmlWorker(int socket);
+
+// The descriptor that the agent gives the worker.
+inline constexpr int kNvmlWorkerSocket = 3;
+
+}  // namespace pawl::gpu
