@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/redirect_error.hpp>
@@ -65,6 +66,13 @@ Result<Child> Child::Start(const Executor& executor, const Command& command) {
   for (const auto& [ours, theirs] : command.descriptors) {
     posix_spawn_file_actions_adddup2(&actions.actions, ours, theirs);
   }
+  // Nothing else crosses over: not every library marks its descriptors close-on-exec, and a child
+  // that hangs must not keep a connection of ours open.
+  int first_unwanted = STDERR_FILENO + 1;
+  for (const auto& [ours, theirs] : command.descriptors) {
+    first_unwanted = std::max(first_unwanted, theirs + 1);
+  }
+  posix_spawn_file_actions_addclosefrom_np(&actions.actions, first_unwanted);
   const SpawnAttributes attributes;
   const std::vector<char*> arguments = Pointers(command.arguments);
   const std::vector<char*> environment = Pointers(command.environment);
