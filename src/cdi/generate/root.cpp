@@ -1,6 +1,5 @@
 #include "cdi/generate/root.h"
 
-#include <fnmatch.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -34,22 +33,29 @@ FileKind KindOf(const FoundFile& file) {
 }
 
 std::vector<FoundFile> FindMatches(const Root& root, const std::string& folder,
-                                   const std::vector<std::string>& patterns) {
+                                   const std::function<bool(std::string_view name)>& matches) {
   std::vector<FoundFile> found;
   const std::optional<FoundFile> real_folder = FindFile(root, folder);
   if (!real_folder) return found;
   const Result<std::vector<std::string>> names = ListFolder(real_folder->view_path);
   if (!names) return found;
   for (const std::string& name : *names) {
-    const bool matches = std::any_of(patterns.begin(), patterns.end(), [&](const auto& pattern) {
-      return fnmatch(pattern.c_str(), name.c_str(), FNM_PERIOD) == 0;
-    });
-    if (!matches) continue;
+    if (!matches(name)) continue;
     const std::optional<FoundFile> file = FindFile(root, Under(real_folder->container_path, name));
     if (!file || KindOf(*file) != FileKind::kRegular) continue;
     if (std::find(found.begin(), found.end(), *file) == found.end()) found.push_back(*file);
   }
   return found;
+}
+
+std::string FolderOf(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  if (slash == std::string_view::npos) return ".";
+  return slash == 0 ? "/" : std::string(path.substr(0, slash));
+}
+
+std::string NameOf(std::string_view path) {
+  return std::string(path.substr(path.rfind('/') + 1));  // npos + 1 is 0
 }
 
 }  // namespace pawl::cdi

@@ -3,6 +3,7 @@
 // `host` in what the host's container runtime will read.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,9 +36,12 @@ std::optional<FoundFile> FindFile(const Root& root, std::string_view path);
 // The type of a found file; kOther also where it went away since.
 FileKind KindOf(const FoundFile& file);
 
-// The regular files in a folder below the root whose names match a shell pattern, links followed
-// inside the root, sorted by name, each real file once.
+// The regular files in a folder below the root whose names `matches` accepts, links followed inside
+// the root, sorted by name, each real file once.
 std::vector<FoundFile> FindMatches(const Root& root, const std::string& folder,
-                                   const std::vector<std::string>& patterns);
+                                   const std::function<bool(std::string_view name)>& matches);
+
+std::string FolderOf(std::string_view path);  // "/usr/lib" of "/usr/lib/libcuda.so.1"
+std::string NameOf(std::string_view path);    // "libcuda.so.1"
 
 }  // namespace pawl::cdi
