@@ -79,7 +79,7 @@ fill_pawl_test() {
   library=$(readelf -l "$(command -v bash)" | sed -n 's/.*program interpreter: \(.*\)\]/\1/p')
   cp -L "$library" "$root$library"
   echo 'include /etc/ld.so.conf.d/*.conf' >"$root/etc/ld.so.conf"
-  cp /etc/ld.so.conf.d/*-linux-gnu.conf "$root/etc/ld.so.conf.d/"
+  cp "/etc/ld.so.conf.d/$(gcc -print-multiarch).conf" "$root/etc/ld.so.conf.d/"
   echo 'root:x:0:0:root:/root:/bin/sh' >"$root/etc/passwd"
   echo 'root:x:0:' >"$root/etc/group"
   cp -L /etc/os-release "$root/etc/os-release"

@@ -13,7 +13,9 @@ start() {
 
 running() { # NAME
   local pid
-  pid=$(cat "$state/run/$1.pid" 2>/dev/null) && kill -0 "$pid" 2>/dev/null
+  pid=$(cat "$state/run/$1.pid" 2>/dev/null) || return 1
+  # One that has ended, but that nobody has asked about yet, is still listed: Z.
+  grep -q '^State:[[:space:]]*[^Z[:space:]]' "/proc/$pid/status" 2>/dev/null
 }
 
 # await SECONDS PROGRAM COMMAND… repeats a check until it succeeds. Gives up at the deadline, or at once when the

@@ -14,7 +14,7 @@ run_cluster() {
     up) cluster_up "$@" ;;
     down) cluster_down ;;
     status) cluster_status ;;
-    kubectl) find_cluster; exec nsenter --net="/run/netns/$ctl" "$bin/kubectl" --kubeconfig "$state/pki/admin.conf" "$@" ;;
+    kubectl) find_cluster; cluster_kubectl "$@" ;;
     helm) find_cluster; cluster_helm "$@" ;;
     node) find_cluster; in_node "$@" ;;
     load) find_cluster; cluster_load "$@" ;;
@@ -140,12 +140,20 @@ cluster_status() {
   in_ctl_kubectl --request-timeout 5s get pods -A -o wide
 }
 
+cluster_kubectl() {
+  cd "$caller" || return
+  exec nsenter --net="/run/netns/$ctl" "$bin/kubectl" --kubeconfig "$state/pki/admin.conf" "$@"
+}
+
 cluster_helm() {
+  cd "$caller" || return
   exec nsenter --net="/run/netns/$ctl" env KUBECONFIG="$state/pki/admin.conf" HELM_CACHE_HOME="$state/helm/cache" \
     HELM_CONFIG_HOME="$state/helm/config" HELM_DATA_HOME="$state/helm/data" "$bin/helm" "$@"
 }
 
 cluster_load() {
   [ $# -eq 1 ] || fail "./run cluster load TARBALL"
-  step "loading $(basename "$1") into every node" load_image "$1"
+  local tarball
+  tarball=$(cd "$caller" && realpath "$1")
+  step "loading $(basename "$tarball") into every node" load_image "$tarball"
 }

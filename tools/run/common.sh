@@ -57,6 +57,7 @@ watch_step() {
 # end of its log is shown, then $step_hint, and ./run ends. Never call it where bash ignores errors (if, &&, ||): the
 # function that it runs would then go on after its own errors.
 step_hint=
+step_lines=25
 step() {
   local text=$1 log start pid code=0
   shift
@@ -74,10 +75,25 @@ step() {
     good "$text  $dim$(seconds_since "$start")$plain"
   else
     bad "$text failed after $(seconds_since "$start")"
-    last_lines "$log"
+    last_lines "$log" $step_lines
     [ -z "$step_hint" ] || printf '   %s\n' "$step_hint" >&2
     exit $code
   fi
+}
+
+# try_step: a step after which ./run goes on also when it failed; $failed counts those.
+failed=0
+try_step() {
+  local code
+  set +e
+  (
+    set -e
+    step "$@"
+  )
+  code=$?
+  set -e
+  [ $code -eq 0 ] || failed=$((failed + 1))
+  return 0
 }
 
 as_root() {

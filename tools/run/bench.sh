@@ -1,0 +1,26 @@
+# shellcheck shell=bash
+# ./run bench: the figures that pawl holds itself to, each beside its budget. Micro-benchmarks are the programs
+# build/release/bin/*_bench; what needs a cluster is bench/*.py, run on a cluster that is started when none is up.
+. tools/run/setup.sh
+. tools/run/build.sh
+. tools/run/image.sh
+. tools/run/cluster.sh
+
+run_bench() {
+  local program script
+  run_setup
+  run_build release
+  run_image --name localhost/pawl:dev
+  "$repo/run" cluster up 1
+  "$repo/run" cluster load dist/pawl.tar
+  for program in build/release/bin/*_bench; do
+    [ -x "$program" ] || continue
+    heading "$(basename "$program")"
+    "$program" "$@"
+  done
+  for script in bench/*.py; do
+    [ -e "$script" ] || continue
+    heading "$script"
+    PYTHONPATH=e2e python3 -B "$script"
+  done
+}
