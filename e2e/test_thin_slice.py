@@ -11,7 +11,8 @@ NODE = "node1"
 SLEEP = ["sleep", "3600"]
 UUID_LINE = re.compile(r"GPU \d+: (?P<model>.+) \(UUID: (?P<uuid>GPU-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\)")
 
-# spec/feature-discovery.md §3 and §4 for testing/profiles/t4x4.yaml: 25 labels, and a timestamp beside them.
+# spec/feature-discovery.md §3 and §4 for testing/profiles/t4x4.yaml: 25 labels with gpu.machine, which depends on the
+# kernel below, and a timestamp beside them.
 DISCOVERY_LABELS = {
     "cuda.driver-version.full": "550.163.01",
     "cuda.driver-version.major": "550",
@@ -29,7 +30,6 @@ DISCOVERY_LABELS = {
     "gpu.compute.minor": "5",
     "gpu.count": "4",
     "gpu.family": "turing",
-    "gpu.machine": "PowerEdge-R740",
     "gpu.memory": "15360",
     "gpu.mode": "compute",
     "gpu.product": "Tesla-T4",
@@ -66,6 +66,13 @@ class ThinSlice(unittest.TestCase):
         self.addCleanup(self.cluster.delete, "pod", name)
         self.cluster.apply(pod(name, command, **options))
 
+    def machine(self):
+        """What the node's kernel says of the machine; one without DMI cannot be dressed as another."""
+        try:
+            return self.cluster.node(1, "cat", "/sys/class/dmi/id/product_name").strip().replace(" ", "-")
+        except CommandFailed:
+            return "unknown"
+
     def wait_for_ready_gpus(self):
         return self.cluster.wait_for(
             "the node's condition GPUReady is True",
@@ -80,7 +87,7 @@ class ThinSlice(unittest.TestCase):
         self.assertRegex(timestamp, r"^[0-9]{10}$")
         for label in OPERATOR_LABELS:
             self.assertEqual(discovered.pop(label, None), "true", label)
-        self.assertEqual(discovered, DISCOVERY_LABELS)
+        self.assertEqual(discovered, DISCOVERY_LABELS | {"gpu.machine": self.machine()})
 
     def test_the_node_carries_the_labels_that_node_feature_discovery_would_write(self):
         labels = self.cluster.get("node", NODE)["metadata"]["labels"]

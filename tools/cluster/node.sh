@@ -97,7 +97,7 @@ start_node() {
   start "$name" "pawl-$name" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 \
     NODE_NAME="$name" NODE_IP="$(node_address "$i")" NODE_FILES="$state/nodes/$name" \
     STATE="$state" BIN="$bin" REPO="$repo" IMAGES="$images" CGROUP="$cgroup/$name" \
-    PAWL_GPU_PROFILE="$profile" PAWL_TESTING="$repo/build/release/testing-root" \
+    PAWL_GPU_PROFILE="$profile" PAWL_TESTING="$repo/build/release/testing" \
     bash "$repo/tools/cluster/node-enter.sh"
 }
 

@@ -48,8 +48,7 @@ cluster_up() {
   local nodes=${1:-1} start
   profile=${PAWL_GPU_PROFILE:-t4x4}
   [[ $nodes =~ ^[1-9][0-9]?$ ]] || fail "the number of nodes must be 1 to 99, not \"$nodes\""
-  [ "$profile" = none ] || [ -x testing/node/dress ] ||
-    fail "testing/node/dress is not there, so nodes cannot be dressed as \"$profile\"; PAWL_GPU_PROFILE=none makes bare nodes"
+  [ "$profile" = none ] || check_profile
   start=$(now_ms)
   lock_cluster
   if cluster_is "$nodes" "$profile"; then
@@ -70,6 +69,13 @@ cluster_up() {
   step_hint="The programs' logs are in $state/log; ./run cluster down cleans up."
   begin_cluster "$nodes"
   good "the cluster is ready: $nodes node(s), GPU profile $profile  $dim$(seconds_since "$start")$plain"
+}
+
+check_profile() {
+  [ -e "testing/profiles/$profile.yaml" ] ||
+    fail "there is no GPU profile \"$profile\": $(cd testing/profiles && echo *.yaml | sed 's/\.yaml//g') or none"
+  [ -e "build/release/testing/$profile/stamp" ] ||
+    fail "the stand-ins of GPU profile \"$profile\" are not built: ./run build. PAWL_GPU_PROFILE=none makes bare nodes"
 }
 
 # Nodes load their images while the control plane starts.
