@@ -55,13 +55,15 @@ Result<FileDescriptor> Listen(const std::string& path) {
 
 }  // namespace
 
-class DevicePluginServer::Impl {
+class DevicePluginServer::Impl : public std::enable_shared_from_this<DevicePluginServer::Impl> {
  public:
   Impl(Acceptor acceptor, std::string path, std::shared_ptr<const PluginState> state)
       : acceptor_(std::move(acceptor)),
         path_(std::move(path)),
         identity_(SocketIdentity(path_)),
-        service_(std::move(state)) {}
+        service_(std::move(state), [this] { StreamsChanged(); }) {}
+
+  std::function<void()> on_streams;  // the loop's
 
   // Connections are accepted on the loop and handed to gRPC, so that the socket file is ours alone
   // to make and to remove.
@@ -91,6 +93,7 @@ class DevicePluginServer::Impl {
     acceptor_.close(ignored);
     if (SocketIsOurs()) unlink(path_.c_str());
     identity_.reset();
+    on_streams = nullptr;
     if (const auto pending = registration_.lock()) pending->Cancel();
     service_.Stop();
   }
@@ -101,6 +104,15 @@ class DevicePluginServer::Impl {
   std::weak_ptr<KubeletRegistration>& registration() { return registration_; }
 
  private:
+  // On gRPC's thread, which Stop waits for: we exist, but may be on the way out when the loop comes
+  // to it.
+  void StreamsChanged() {
+    asio::post(acceptor_.get_executor(), [weak = weak_from_this()] {
+      const auto self = weak.lock();
+      if (self && self->on_streams) self->on_streams();
+    });
+  }
+
   Acceptor acceptor_;
   std::string path_;
   std::optional<FileIdentity> identity_;  // of the socket file that we made
@@ -140,6 +152,9 @@ Task<Status> DevicePluginServer::Register(std::string kubelet_socket, std::strin
 
 bool DevicePluginServer::SocketIsOurs() const { return impl_->SocketIsOurs(); }
 size_t DevicePluginServer::Streams() const { return impl_->service().Streams(); }
+void DevicePluginServer::SetOnStreams(std::function<void()> on_streams) {
+  impl_->on_streams = std::move(on_streams);
+}
 void DevicePluginServer::Stop() { impl_->Stop(); }
 
 }  // namespace pawl::node

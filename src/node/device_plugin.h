@@ -94,6 +94,9 @@ class DevicePluginServer {
   // Open ListAndWatch streams; 0 means that kubelet does not follow our list.
   size_t Streams() const;
 
+  // Called on the loop after a stream opened or ended.
+  void SetOnStreams(std::function<void()> on_streams);
+
   // Ends all streams, closes, and removes the socket if it is still ours. Takes at most half a
   // second, also when a client does not read.
   void Stop();

@@ -205,6 +205,11 @@ size_t FakeKubelet::OpenStreams() const {
   return impl_->streams_.size();
 }
 
+void FakeKubelet::DropStreams() {
+  const std::scoped_lock lock(impl_->mutex_);
+  for (grpc::ClientContext* stream : impl_->streams_) stream->TryCancel();
+}
+
 Result<AllocateAnswer> FakeKubelet::Allocate(const std::vector<std::string>& ids) {
   const auto plugin = impl_->Plugin();
   if (!plugin) return Fail(ErrorKind::kUnavailable, "no plugin has registered");

@@ -47,6 +47,9 @@ class FakeKubelet {
   std::vector<std::vector<PluginDevice>> Lists() const;
   size_t OpenStreams() const;
 
+  // Ends all streams, as a kubelet that has forgotten its plugins.
+  void DropStreams();
+
   // Of the plugin that registered last; they block.
   Result<AllocateAnswer> Allocate(const std::vector<std::string>& ids);
   Result<std::vector<std::string>> Preferred(const std::vector<std::string>& available,

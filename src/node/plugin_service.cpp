@@ -118,6 +118,7 @@ class WatchCall {
       }
       if (!service_.stopping_) Start(service_);
       service_.streams_.insert(this);
+      service_.on_streams_();
       stage_ = Stage::kIdle;
       Advance();
       return;
@@ -135,7 +136,7 @@ class WatchCall {
   }
 
   void EndIfOver(std::unique_lock<std::mutex>& lock) {
-    if (stage_ == Stage::kEnded) service_.streams_.erase(this);
+    if (stage_ == Stage::kEnded && service_.streams_.erase(this) > 0) service_.on_streams_();
     if (stage_ != Stage::kEnded || !gone_) return;
     lock.unlock();
     delete this;
@@ -191,7 +192,9 @@ grpc::Status AnswerPreferred(const PluginState& state,
 
 }  // namespace
 
-PluginService::PluginService(std::shared_ptr<const PluginState> state) : state_(std::move(state)) {
+PluginService::PluginService(std::shared_ptr<const PluginState> state,
+                             std::function<void()> on_streams)
+    : on_streams_(std::move(on_streams)), state_(std::move(state)) {
   constexpr int kLargestMessage = 1 << 20;
   grpc::ServerBuilder builder;
   builder.RegisterService(&service_);

@@ -29,7 +29,8 @@ class WatchCall;
 
 class PluginService {
  public:
-  explicit PluginService(std::shared_ptr<const PluginState> state);
+  // `on_streams` is called on the queue's thread after a stream opened or ended.
+  PluginService(std::shared_ptr<const PluginState> state, std::function<void()> on_streams);
   ~PluginService() { Stop(); }
   PluginService(const PluginService&) = delete;
   PluginService& operator=(const PluginService&) = delete;
@@ -58,6 +59,7 @@ class PluginService {
   std::unique_ptr<grpc::ServerCompletionQueue> queue_;
   std::unique_ptr<grpc::Server> server_;
   std::thread thread_;
+  std::function<void()> on_streams_;
 
   mutable std::mutex mutex_;  // everything below, and the states of the streams
   std::shared_ptr<const PluginState> state_;
