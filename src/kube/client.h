@@ -32,9 +32,9 @@ namespace pawl::kube {
 
 class Credentials;
 
-// How waiting between retries is done; tests pass their own.
+// How long waits between retries are. Tests pass their own, so that nothing waits.
 struct Waiting {
-  std::function<Task<>(Duration)> sleep = [](Duration duration) { return Sleep(duration); };
+  double pace = 1.0;               // every wait is multiplied by it
   std::function<double()> random;  // [0, 1); empty: a seeded generator of the client's own
 };
 
@@ -49,8 +49,14 @@ struct ClientOptions {
 // Unknown and duplicate fields of a body: dropped, dropped with a warning in the log, refused.
 enum class FieldValidation { kIgnore, kWarn, kStrict };
 
-// Not an aggregate on purpose (GCC 12 and co_await): name one, set its members, pass it.
-struct WriteOptions {
+// Not aggregates on purpose (GCC 12 and co_await): name one, set its members, pass it.
+struct CallOptions {
+  CallOptions() = default;
+  Duration deadline{};  // of each try; zero: the client's
+  bool retry = true;    // false: one try, for those who keep their own time
+};
+
+struct WriteOptions : CallOptions {
   WriteOptions() = default;
   std::string subresource;  // "status"
   bool dry_run = false;     // everything but the storing
@@ -58,7 +64,7 @@ struct WriteOptions {
   FieldValidation validation = FieldValidation::kWarn;
 };
 
-struct DeleteOptions {
+struct DeleteOptions : CallOptions {
   DeleteOptions() = default;
   std::string uid;  // only the object with this uid, else kConflict
   std::string resource_version;
@@ -67,7 +73,7 @@ struct DeleteOptions {
   bool dry_run = false;
 };
 
-struct ListOptions {
+struct ListOptions : CallOptions {
   ListOptions() = default;
   std::string label_selector;
   std::string field_selector;
@@ -86,7 +92,8 @@ class Client {
 
   using Object = Result<json::value>;
 
-  Task<Object> Get(const Resource& resource, std::string_view ns, std::string_view name);
+  Task<Object> Get(const Resource& resource, std::string_view ns, std::string_view name,
+                   const CallOptions& options = CallOptions());
 
   // All objects, page by page. Empty `ns`: all namespaces.
   Task<Result<std::vector<json::value>>> List(const Resource& resource, std::string_view ns,
@@ -130,25 +137,35 @@ class Client {
 
   const std::string& field_manager() const { return name_; }
   const std::string& ns() const { return namespace_; }  // our own, or the context's
+  const Executor& executor() const { return executor_; }
   const Waiting& waiting() const { return options_.waiting; }
   double Random() const { return options_.waiting.random(); }
 
   uint64_t requests() const { return requests_; }  // sent so far, retries and watches included
 
  private:
-  struct Reply;
-  Client(ClientOptions options, ClientConfig config, std::unique_ptr<Transport> transport);
+  struct Call;
+  struct Answer;
+  using TakeBody = std::function<Status(std::string_view bytes)>;
+  Client(const Executor& executor, ClientOptions options, ClientConfig config,
+         std::unique_ptr<Transport> transport);
 
-  HttpRequest NewRequest(std::string_view method, std::string target) const;
+  Call NewCall(std::string_view method, std::string target, const CallOptions& options) const;
+  Call NewWrite(std::string_view method, std::string target, const json::value& body,
+                const WriteOptions& options) const;
   Status Authorize(HttpRequest& request);
-  Task<Result<Reply>> Send(HttpRequest request);
-  Task<Result<Reply>> TryOnce(const HttpRequest& request);
-  Task<Object> SendForObject(HttpRequest request);
-  Task<Status> SendForStatus(HttpRequest request);
-  Task<Result<std::string>> SendForText(HttpRequest request);
-  Task<Listed> ListFrom(Resource resource, std::string path, ListOptions options, Visit visit);
+  Task<Result<Answer>> Send(Call call, TakeBody take);
+  Task<Result<Answer>> TryOnce(const Call& call, const TakeBody& take);
+  Task<Result<std::string>> SendForText(Call call);
+  Task<Object> SendForObject(Call call);
+  Task<Status> SendForStatus(Call call);
+  Task<Result<Opened>> OpenOnce(Call call);
+  Task<Listed> ListPages(Resource resource, std::string path, ListOptions options, Visit visit);
+  Task<Result<std::vector<json::value>>> Collect(Resource resource, std::string path,
+                                                 ListOptions options);
   void LogWarnings(const HttpHead& head);
 
+  Executor executor_;
   ClientOptions options_;
   std::string name_;
   std::string namespace_;
@@ -164,7 +181,7 @@ struct Client::Listed {
   bool ok = false;
   std::string resource_version;
   ApiStatus refused;
-  std::string error;
+  Error error = Error(ErrorKind::kInternal, "");
 };
 
 }  // namespace pawl::kube

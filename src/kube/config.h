@@ -18,6 +18,7 @@ struct ConfigSources {
   std::string home;             // HOME: its .kube/config is the last resort
   std::string service_host;     // KUBERNETES_SERVICE_HOST
   std::string service_port;     // KUBERNETES_SERVICE_PORT
+  std::string pod_namespace;    // POD_NAMESPACE: our own namespace, before the file's
   std::string service_account_dir = "/var/run/secrets/kubernetes.io/serviceaccount";
 };
 

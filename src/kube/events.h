@@ -4,7 +4,10 @@
 
 #include <deque>
 #include <map>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/json.h"
@@ -27,27 +30,11 @@ struct EventText {
   std::string note;    // for people, cut to 1 kB
 };
 
-class EventRecorder {
+// What to send to the server for an event, if anything. Pure: the same event again (all but the
+// note equal) makes a series. The second one patches the count, later ones are counted and sent at
+// most every 30 minutes, and by Tick once they have been quiet for 6 minutes.
+class EventLedger {
  public:
-  // `instance` is controller and host name: "pawl-agent-node1".
-  EventRecorder(const Executor& executor, Client& client, std::string instance);
-
-  // The same event again (all but the note equal) makes a series: the second one patches the count,
-  // later ones are counted and sent at most every 30 minutes.
-  void Emit(const EventAbout& about, const EventText& text);
-
-  // Sends what is queued until Stop. Start it once.
-  Task<> Run();
-  void Stop();
-
- private:
-  struct Sent {
-    std::string ns;
-    std::string name;
-    int64_t count = 1;
-    Time last_patch{};
-    Time last_seen{};
-  };
   struct Work {
     std::string key;
     std::string ns;
@@ -56,14 +43,49 @@ class EventRecorder {
     bool patch = false;
   };
 
-  Task<> SendOne(Work work);
-  void Forget(Time now);
+  // `controller` is "pawl-agent", `instance` adds the host: "pawl-agent-node1".
+  EventLedger(std::string controller, std::string instance)
+      : controller_(std::move(controller)), instance_(std::move(instance)) {}
+
+  std::optional<Work> Observe(const EventAbout& about, const EventText& text, Time now,
+                              WallTime wall);
+  std::vector<Work> Tick(Time now);
+  void Forget(const std::string& key) { sent_.erase(key); }
+
+ private:
+  struct Sent {
+    std::string ns;
+    std::string name;
+    int64_t count = 1;
+    int64_t told = 1;  // the count the server knows
+    Time last_told{};
+    Time last_seen{};
+    std::string last_seen_text;
+  };
+  static Work PatchOf(const std::string& key, Sent& sent, Time now);
+
+  std::string controller_;
+  std::string instance_;
+  std::map<std::string, Sent> sent_;
+};
+
+class EventRecorder {
+ public:
+  EventRecorder(Client& client, std::string instance);
+
+  void Emit(const EventAbout& about, const EventText& text);
+
+  // Sends what is queued until Stop. Start it once.
+  Task<> Run();
+  void Stop();
+
+ private:
+  Task<> SendOne(EventLedger::Work work);
 
   Client& client_;
-  std::string instance_;
+  EventLedger ledger_;
   Event wake_;
-  std::deque<Work> queue_;  // at most 1000
-  std::map<std::string, Sent> sent_;
+  std::deque<EventLedger::Work> queue_;  // at most 1000
   bool stopping_ = false;
 };
 

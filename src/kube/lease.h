@@ -65,7 +65,7 @@ class LeaderElection {
 
   Task<Status> Acquire();  // kCancelled after Stop
   Task<Error> Hold();      // kUnavailable: lost; kCancelled: Stop
-  Task<> Release();        // best effort, within the retry time
+  Task<> Release();        // best effort
   void Stop();
 
   bool leading() const { return leading_; }
@@ -73,9 +73,10 @@ class LeaderElection {
 
  private:
   Task<Status> Try();
-  Task<Status> Write();
+  Task<Status> Write(json::object spec);
   Task<Status> Read();
   Task<> Pause();
+  CallOptions Call() const;
 
   Client& client_;
   LeaseOptions options_;

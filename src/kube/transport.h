@@ -57,8 +57,10 @@ class HttpStream {
   void Close();
 
  private:
+  friend class Transport;
   std::unique_ptr<Connection> connection_;
-  std::shared_ptr<ConnectionPool> pool_;
+  std::shared_ptr<ConnectionPool> pool_;  // null: the connection is the stream's own
+  bool taken_ = false;                    // the bytes at hand were given out
 };
 
 class Transport {
@@ -81,7 +83,7 @@ class Transport {
  private:
   struct Tls;
   Transport(Executor executor, ServerAddress address, std::unique_ptr<Tls> tls);
-  Task<Result<std::unique_ptr<Connection>>> Connect(Time deadline);
+  static Task<Status> Exchange(Connection& connection, const std::string& bytes, Time deadline);
 
   Executor executor_;
   ServerAddress address_;

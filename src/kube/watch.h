@@ -70,13 +70,16 @@ class Reflector {
  private:
   enum class Next { kWatch, kListAtLeast, kListNewest };
 
-  Task<bool> ListAll();
+  Task<> ListAll();
   Task<> WatchOnce();
   Task<> ReadFrames(HttpStream& stream, Time deadline);
   void TakeFrame(std::string_view frame);
-  void TakeError(const ApiStatus& status);
+  void TakeRefusal(const ApiStatus& status);
   Task<> BackOff();
   void Trouble(std::string_view what, std::string_view why);
+  void Recovered();
+
+  std::string WatchPath(std::chrono::seconds timeout) const;
 
   Client& client_;
   WatchTarget target_;
@@ -94,6 +97,8 @@ class Reflector {
   uint64_t frames_ = 0;
   uint64_t lists_ = 0;
   uint64_t watches_ = 0;
+  bool unpaged_ = false;  // a paged list fell behind: list in one piece
+  Event wake_;
   Time last_heard_{};
   Time last_failure_{};
   HttpStream* stream_ = nullptr;  // of the running watch
