@@ -57,4 +57,4 @@ touch "$STATE/run/$NODE_NAME.images"
 until_exists "$STATE/run/api-ready"
 supervise kube-proxy kube-proxy --config /etc/kubernetes/proxy.yaml &
 supervise kubelet kubelet --config /etc/kubernetes/kubelet.yaml --kubeconfig /etc/kubernetes/kubelet.conf \
-  --hostname-override "$NODE_NAME" --node-ip "$NODE_IP" --root-dir /var/lib/kubelet
+  --hostname-override "$NODE_NAME" --node-ip "$NODE_IP" --root-dir /var/lib/kubelet --v 2

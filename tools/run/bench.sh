@@ -1,13 +1,13 @@
 # shellcheck shell=bash
 # ./run bench: the figures that pawl holds itself to, each beside its budget. Micro-benchmarks are the programs
-# build/release/bin/*_bench; what needs a cluster is bench/*.py, run on a cluster that is started when none is up.
+# build/release/bin/*_bench; what needs a cluster is e2e/figures.py, on a cluster that is started when none is up.
 . tools/run/setup.sh
 . tools/run/build.sh
 . tools/run/image.sh
 . tools/run/cluster.sh
 
 run_bench() {
-  local program script
+  local program
   run_setup
   run_build release
   run_image --name localhost/pawl:dev
@@ -18,9 +18,6 @@ run_bench() {
     heading "$(basename "$program")"
     "$program" "$@"
   done
-  for script in bench/*.py; do
-    [ -e "$script" ] || continue
-    heading "$script"
-    PYTHONPATH=e2e python3 -B "$script"
-  done
+  heading "On a cluster"
+  python3 -B e2e/figures.py
 }
