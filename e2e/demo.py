@@ -5,7 +5,7 @@ import time
 
 import pawl
 from cluster import Cluster, CommandFailed, Deadline, condition_of, pod
-from test_thin_slice import NODE, SLEEP, gpus_in
+from pawl import NODE, SLEEP, gpus_in
 
 COLOURED = sys.stdout.isatty()
 BOLD, DIM, GREEN, RED, PLAIN = [f"\x1b[{code}m" if COLOURED else "" for code in (1, 2, 32, 31, 0)]
@@ -62,8 +62,7 @@ def install(cluster, tell):
 
 def show_node(cluster, tell):
     tell.heading("What the node says of itself")
-    node = cluster.wait_for("condition GPUReady",
-                            lambda seen: condition_of(seen, "GPUReady").get("status") == "True", "node", NODE)
+    node = cluster.wait_for("condition GPUReady", pawl.gpus_ready, "node", NODE)
     tell.command(f"kubectl get node {NODE} -o yaml")
     labels = node["metadata"]["labels"]
     for key in ("product", "count", "memory", "family"):

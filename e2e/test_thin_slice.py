@@ -1,15 +1,11 @@
 """A pod gets its GPU: the main job, on a real cluster whose node has four T4."""
 
 import re
-import time
 import unittest
 
 import pawl
-from cluster import Cluster, CommandFailed, condition_of, pod
-
-NODE = "node1"
-SLEEP = ["sleep", "3600"]
-UUID_LINE = re.compile(r"GPU \d+: (?P<model>.+) \(UUID: (?P<uuid>GPU-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\)")
+from cluster import CommandFailed, condition_of
+from pawl import NODE, SLEEP, gpus_in
 
 # spec/feature-discovery.md §3 and §4 for testing/profiles/t4x4.yaml: 25 labels with gpu.machine, which depends on the
 # kernel below, and a timestamp beside them.
@@ -47,36 +43,13 @@ OPERATOR_LABELS = {"gpu.present"} | {
 }
 
 
-def gpus_in(text):
-    """The GPUs that `nvidia-smi -L` listed, as a list of (model, UUID)."""
-    return [(line["model"], line["uuid"]) for line in map(UUID_LINE.fullmatch, text.splitlines()) if line]
-
-
-class ThinSlice(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.cluster = Cluster()
-        cls.installed = pawl.Installed(cls.cluster)
-        cls.addClassCleanup(cls.installed.remove)
-        cls.cluster.wait_until_schedulable(NODE, pawl.RESOURCE, 4, within=30)
-        cls.allocatable_after = time.monotonic() - cls.installed.began
-
-    def start(self, name, command, **options):
-        """Starts a pod that goes away with the test."""
-        self.addCleanup(self.cluster.delete, "pod", name)
-        self.cluster.apply(pod(name, command, **options))
-
+class ThinSlice(pawl.InstalledTest):
     def machine(self):
         """What the node's kernel says of the machine; one without DMI cannot be dressed as another."""
         try:
             return self.cluster.node(1, "cat", "/sys/class/dmi/id/product_name").strip().replace(" ", "-")
         except CommandFailed:
             return "unknown"
-
-    def wait_for_ready_gpus(self):
-        return self.cluster.wait_for(
-            "the node's condition GPUReady is True",
-            lambda node: condition_of(node, "GPUReady").get("status") == "True", "node", NODE)
 
     def test_the_node_carries_the_labels_of_its_gpus(self):
         seen = self.cluster.wait_for(
@@ -101,7 +74,7 @@ class ThinSlice(unittest.TestCase):
         status = self.cluster.get("node", NODE)["status"]
         self.assertEqual(status["capacity"][pawl.RESOURCE], "4")
         self.assertEqual(status["allocatable"][pawl.RESOURCE], "4")
-        self.assertLess(self.allocatable_after, 20, "seconds from helm install to allocatable")
+        self.assertLess(self.installed.allocatable_after, 20, "seconds from helm install to allocatable")
 
     def test_a_pod_with_one_gpu_prints_one_uuid(self):
         self.start("one", ["nvidia-smi", "-L"], gpus=1)
