@@ -23,6 +23,8 @@ struct PciAddress {
 
   auto operator<=>(const PciAddress&) const = default;
   std::string ToSysfs() const;  // spec/nvml.md §9, vectors 17 and 18
+  static Result<PciAddress> Parse(
+      std::string_view text);  // sysfs' form, or NVML's "00000000:3B:00.0"
 };
 
 struct FabricInfo {
@@ -86,8 +88,12 @@ struct Snapshot {
   const Gpu* FindByUuid(std::string_view uuid) const;
 };
 
+json::value ToJsonValue(const FabricInfo& fabric);
+Result<FabricInfo> FabricFromJson(const json::value& value);
 json::value ToJsonValue(const Gpu& gpu);
 Result<Gpu> GpuFromJson(const json::value& value);
+json::value ToJsonValue(const std::vector<Link>& links);
+Result<std::vector<Link>> LinksFromJson(const json::value& value);
 json::value ToJsonValue(const Snapshot& snapshot);
 Result<Snapshot> SnapshotFromJson(const json::value& value);  // names the path of what is wrong
 

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -98,11 +99,12 @@ class Nvml {
  private:
   explicit Nvml(Resolver resolver) : resolver_(std::move(resolver)) {}
 
-  // The first of the symbols that the library has; `Function` is its C type.
-  template <typename Function>
-  Function* Symbol(std::initializer_list<const char*> names, const char** found) const;
-  template <typename Function, typename... Arguments>
-  NvmlStatus Call(std::initializer_list<const char*> names, Arguments... arguments) const;
+  // Calls the first of the symbols that the library has. The parameters are the C function's, to
+  // the type.
+  template <typename... Parameters>
+  NvmlStatus Call(std::initializer_list<const char*> names, Parameters... arguments) const;
+  template <typename Struct>
+  NvmlResult<nvml::GpuFabricInfo> FabricV(nvml::Device device, uint32_t version) const;
   NvmlResult<std::string> Text(const char* name, uint32_t size, nvml::Device device) const;
 
   Resolver resolver_;

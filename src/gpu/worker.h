@@ -4,21 +4,33 @@
 //
 // Requests, each with one answer {"ok": …} or {"error": {"code", "call", "message"}}:
 //   {"do":"init", "libraries":[…], "root":"/host"}  → {"driver_version", "cuda_version", "count"}
-//   {"do":"gpu", "index":0}                         → a GPU as model.h writes it
+//   {"do":"gpu", "index":0}                         → a GPU as model.h writes it; null: no GPU for
+//   work
 //   {"do":"links", "position":0, "indexes":[0,1,2]} → [{"a","b","pcie_score","nvlinks"}]
 //   {"do":"probe", "index":0, "mig":true, "fabric":false} → {"mig_enabled"?, "fabric"?}
-//   {"do":"watch", "indexes":[0,1]}                 → {"registered":[…]}; from then on events come
+//   {"do":"watch", "index":0}                       → null; from then on this GPU's events come
 // Without being asked it sends
 //   >nvmlDeviceGetName     before each NVML call made for a request: where it stands
 //   {"event":{"index", "type", "data", "gpu_instance"?, "compute_instance"?}}
 //   {"event":{"lost":true}} when NVML says that a GPU is lost, not which
 #pragma once
 
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "gpu/nvml.h"
+
 namespace pawl::gpu {
 
 // Serves until the other end of the socket is closed. Returns the exit code of the process. The
 // caller ends the process at once by _exit: destructors could wait for a thread that hangs in NVML.
 int RunNvmlWorker(int socket);
+
+// The same with another way to get at NVML, and without touching the process: for tests.
+using NvmlLoader = std::function<Result<Nvml>(const std::vector<std::string>& candidates)>;
+int ServeNvml(int socket, const NvmlLoader& load);
 
 // The descriptor that the agent gives the worker.
 inline constexpr int kNvmlWorkerSocket = 3;
