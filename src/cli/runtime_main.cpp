@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/version.h"
 #include "host/program.h"
 
 int main(int argc, char** argv) {
@@ -14,5 +15,8 @@ int main(int argc, char** argv) {
   clearenv();
   close_range(3, ~0U, 0);
   umask(022);
-  return pawl::host::RunProgram(std::vector<std::string>(argv, argv + argc));
+  const std::string version = std::string(pawl::kVersion) + " (pawl, commit " + pawl::kCommit +
+                              ", compatible with gpu-operator " + pawl::kGpuOperatorCompatibility +
+                              ")";
+  return pawl::host::RunProgram(std::vector<std::string>(argv, argv + argc), version);
 }

@@ -2,7 +2,6 @@
 
 #include <cstdio>
 
-#include "base/version.h"
 #include "host/complain.h"
 #include "host/hooks.h"
 
@@ -13,9 +12,8 @@ constexpr int kFailed = 1;
 
 std::string NameOf(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-int PrintVersion(const std::string& name) {
-  std::printf("%s version %s (pawl, commit %s, compatible with gpu-operator %s)\n", name.c_str(),
-              kVersion, kCommit, kGpuOperatorCompatibility);
+int PrintVersion(const std::string& name, const std::string& version) {
+  std::printf("%s version %s\n", name.c_str(), version.c_str());
   return 0;
 }
 
@@ -56,11 +54,11 @@ int RunNamedHook(const std::vector<std::string>& arguments, size_t at) {
 
 }  // namespace
 
-int RunProgram(const std::vector<std::string>& arguments) {
+int RunProgram(const std::vector<std::string>& arguments, const std::string& version) {
   const std::string name = arguments.empty() ? "pawl-runtime" : NameOf(arguments.front());
   size_t at = SkipGlobalFlags(arguments, 1);
   if (at < arguments.size() && (arguments[at] == "--version" || arguments[at] == "-v")) {
-    return PrintVersion(name);
+    return PrintVersion(name, version);
   }
   if (at < arguments.size() && arguments[at] == "hook") return RunNamedHook(arguments, at + 1);
   if (name == "nvidia-cdi-hook") return RunNamedHook(arguments, at);

@@ -85,7 +85,7 @@ Result<Edits> CommonEdits(const GenerateOptions& options, const std::string& ver
   AddPrograms(options.driver, edits);
   AddFirmware(options.driver, options.sys, libraries->version, edits);
   AddConfiguration(options.driver, options.config_search_paths, edits);
-  AddSockets(options.driver, edits);
+  if (options.sockets) AddSockets(options.driver, edits);
   AddHooks(options, *libraries, edits);
   return edits;
 }

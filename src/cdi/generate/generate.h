@@ -61,7 +61,8 @@ struct GenerateOptions {
   std::string hook_path = "/usr/bin/nvidia-cdi-hook";  // on the host
   std::set<std::string> hooks = kHooks;                // those to call
   std::string ldconfig_path;                           // for update-ldcache; empty: its own default
-  bool additional_gids = true;
+  bool additional_gids = true;  // the groups of nodes that others may not use
+  bool sockets = true;          // those of the driver's daemons
 
   std::vector<std::string> library_search_paths;  // before the usual ones, below the driver root
   std::vector<std::string> config_search_paths;   // before the usual ones, below the driver root
