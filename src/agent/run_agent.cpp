@@ -1,0 +1,62 @@
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <csignal>
+
+#include "agent/agent.h"
+#include "base/log.h"
+
+namespace pawl::agent {
+namespace {
+
+Task<> Begin(Agent& agent, asio::io_context& loop, int& exit_code) {
+  bool waited = false;
+  while (true) {
+    const Status started = agent.Start();
+    if (started) co_return;
+    if (started.error().kind() != ErrorKind::kUnavailable) {
+      log::Failure("the agent cannot start", {{"error", started.error()}});
+      exit_code = 1;
+      loop.stop();
+      co_return;
+    }
+    if (!waited) log::Warning("waiting for the other agent", {{"error", started.error()}});
+    waited = true;
+    co_await Sleep(250ms);
+  }
+}
+
+Task<> HandleSignals(Agent& agent, asio::io_context& loop) {
+  const Executor executor = co_await asio::this_coro::executor;
+  asio::signal_set signals(executor, SIGTERM, SIGINT, SIGQUIT);
+  signals.add(SIGHUP);
+  while (true) {
+    boost::system::error_code error;
+    const int signal =
+        co_await signals.async_wait(asio::redirect_error(asio::use_awaitable, error));
+    if (error) co_return;
+    if (signal == SIGHUP) {
+      log::Info("reading the GPUs again");
+      agent.Reload();
+      continue;
+    }
+    log::Info("ending", {{"signal", signal}});
+    agent.Stop();
+    loop.stop();
+    co_return;
+  }
+}
+
+}  // namespace
+
+int RunAgent(const AgentOptions& options) {
+  int exit_code = 0;
+  asio::io_context loop(1);
+  Agent agent(loop.get_executor(), options);
+  Spawn(loop.get_executor(), "start", Begin(agent, loop, exit_code));
+  Spawn(loop.get_executor(), "signals", HandleSignals(agent, loop));
+  loop.run();
+  return exit_code;
+}
+
+}  // namespace pawl::agent

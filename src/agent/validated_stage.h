@@ -1,0 +1,32 @@
+// Stage "validated": all stages before it are ready and the API server shows as many allocatable
+// GPUs as we offer healthy ones (spec/readiness-health.md §2, step 6). Pods that ask for GPUs can
+// be scheduled here.
+#pragma once
+
+#include "agent/options.h"
+#include "agent/stage.h"
+
+namespace pawl::agent {
+
+// Pure: the stage's outcome for a board. `with_kubernetes`: the Node object counts too.
+Outcome Validate(const Board& board, bool with_plugin, bool with_kubernetes);
+
+class ValidatedStage final : public Stage {
+ public:
+  ValidatedStage(const AgentOptions& options, const Board& board)
+      : options_(options), board_(board) {}
+
+  std::string_view name() const override { return "validated"; }
+  std::vector<Topic> inputs() const override {
+    return {Topic::kChain, Topic::kPlugin, Topic::kNode};
+  }
+  Task<Outcome> Run() override {
+    co_return Validate(board_, options_.device_plugin_enabled, options_.kubernetes.has_value());
+  }
+
+ private:
+  const AgentOptions& options_;
+  const Board& board_;
+};
+
+}  // namespace pawl::agent
