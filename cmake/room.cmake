@@ -30,8 +30,9 @@ function(pawl_room name)
   if(tests AND NOT ROOM_NO_TESTS)
     add_executable(${name}_test ${tests})
     target_link_libraries(${name}_test PRIVATE pawl_${name} ${ROOM_TEST_LINKS} GTest::gmock GTest::gtest_main)
-    target_compile_definitions(${name}_test PRIVATE
-      PAWL_SOURCE_DIR="${PROJECT_SOURCE_DIR}" PAWL_BINARY_DIR="${CMAKE_BINARY_DIR}")
-    gtest_discover_tests(${name}_test DISCOVERY_TIMEOUT 60 PROPERTIES LABELS unit)
+    # Tests run in the repository's root and name their files from there, so that an object of one clone is good for
+    # another (ccache).
+    gtest_discover_tests(${name}_test WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}" DISCOVERY_TIMEOUT 60
+      PROPERTIES LABELS unit)
   endif()
 endfunction()

@@ -16,7 +16,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 std::string Golden(std::string_view name) {
-  return std::string(PAWL_SOURCE_DIR "/src/operator/testdata/") + std::string(name);
+  return std::string("src/operator/testdata/") + std::string(name);
 }
 
 json::value Stored(std::string_view spec) {

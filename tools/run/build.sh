@@ -1,6 +1,9 @@
 # shellcheck shell=bash
 # Configures once, then builds what changed. Programs end in build/PRESET/bin/.
 
+# What one clone has compiled is good for the next one: no absolute path goes into an object's key.
+export CCACHE_BASEDIR=$repo CCACHE_NOHASHDIR=1 CCACHE_MAXSIZE=${CCACHE_MAXSIZE:-10G}
+
 configure() { # PRESET
   local launcher=()
   command -v ccache >/dev/null && launcher=(-D CMAKE_C_COMPILER_LAUNCHER=ccache -D CMAKE_CXX_COMPILER_LAUNCHER=ccache)

@@ -2,7 +2,8 @@
 """clang-tidy over the sources, but only over what changed since it last passed.
 
 A source has passed as long as it, every header of ours that its object was built from (ninja knows them), .clang-tidy
-and the compiler's options are the same. Stamps of that lie in build/release/tidy/.
+and the compiler's options are the same. Stamps of that lie in ~/.cache/pawl/tidy/
+and are good for every clone.
     tidy.py             all sources
     tidy.py --changed   those that differ from the last commit (headers: all that include them)
     tidy.py --fix       also applies what clang-tidy proposes
@@ -19,7 +20,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = ROOT / "build/release"
-STAMPS = BUILD / "tidy"
+STAMPS = pathlib.Path.home() / ".cache/pawl/tidy"
 ROOMS = ("src/", "testing/", "bench/")
 # GCC's options that clang does not know.
 CLANG = ["--extra-arg=-Wno-unknown-warning-option", "--extra-arg=-Wno-ignored-optimization-argument"]
@@ -60,7 +61,7 @@ def dependencies():
 
 def digest(source, command, headers, common):
     h = hashlib.sha256(common)
-    h.update(command.encode())
+    h.update(command.replace(str(ROOT), ".").encode())
     for path in (source, *headers):
         h.update(path.encode())
         h.update((ROOT / path).read_bytes() if (ROOT / path).exists() else b"gone")
