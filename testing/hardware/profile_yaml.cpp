@@ -24,7 +24,7 @@ constexpr std::size_t kMaxLinks = 36;
 // A map whose keys must all be asked for.
 class Map {
  public:
-  Map(YAML::Node node, std::string path) : node_(std::move(node)), path_(std::move(path)) {
+  Map(const YAML::Node& node, std::string path) : node_(node), path_(std::move(path)) {
     if (!node_.IsMap()) Refuse(path_, "expected a map");
   }
 

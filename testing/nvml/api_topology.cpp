@@ -98,10 +98,11 @@ void PutFabric(const Fabric& fabric, Info& info) {
 PAWL_NVML_API nvmlReturn_t nvmlDeviceGetTopologyCommonAncestor(nvmlDevice_t first,
                                                                nvmlDevice_t second,
                                                                unsigned* level) {
-  return OnGpu(__func__, first, [&](const nvmlDevice_st& device, Session& session) {
+  const char* const function = __func__;
+  return OnGpu(function, first, [&](const nvmlDevice_st& device, Session& session) {
     const nvmlDevice_st* const other = session.Find(second);
     if (other == nullptr) return NVML_ERROR_INVALID_ARGUMENT;
-    if (const auto fault = session.MeetFault(__func__, other)) return *fault;
+    if (const auto fault = session.MeetFault(function, other)) return *fault;
     return Put(level, CommonAncestor(*device.gpu, *other->gpu));
   });
 }

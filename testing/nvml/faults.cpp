@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/inotify.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -183,9 +184,8 @@ nvmlReturn_t Suffer(const Fault& fault) {
     case FaultAction::kCrash: {
       // A page that may not be touched, as when the library reads a mapping that the driver took
       // away.
-      volatile int* const gone = reinterpret_cast<volatile int*>(
-          sysconf(_SC_PAGESIZE));  // NOLINT(performance-no-int-to-ptr)
-      *gone = 1;
+      void* const gone = mmap(nullptr, 1, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      *static_cast<volatile char*>(gone) = 1;
       std::abort();
     }
     case FaultAction::kHang:

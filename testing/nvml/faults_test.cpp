@@ -101,6 +101,15 @@ TEST_F(NvmlFaults, OneFunctionFailsInAllItsVersions) {
   EXPECT_EQ(nvml_->Call("nvmlDeviceGetMemoryInfo", nvml_->Device(0), &memory), NVML_SUCCESS);
 }
 
+TEST_F(NvmlFaults, AFaultStrikesTheSecondGpuOfAPairToo) {
+  Init();
+  machine_.Break("gpu 2 nvmlDeviceGetTopologyCommonAncestor error 999\n");
+  unsigned level = 0;
+  EXPECT_EQ(nvml_->Call("nvmlDeviceGetTopologyCommonAncestor", nvml_->Device(0), nvml_->Device(2),
+                        &level),
+            NVML_ERROR_UNKNOWN);
+}
+
 TEST_F(NvmlFaults, ALostGpuIsStillCountedButHasNoHandle) {
   Init();
   nvmlDevice_t before = nvml_->Device(1);
