@@ -42,7 +42,9 @@ class ConnectionPool {
       if (left <= Duration::zero()) {
         co_return Fail(ErrorKind::kDeadlineExceeded, "too many requests are under way");
       }
+      ++waiting_;
       co_await freed_.WaitFor(left);
+      --waiting_;
     }
     ++busy_;
     if (busy_ < kBusyConnections) freed_.Notify();  // more than one may have been freed
@@ -68,7 +70,7 @@ class ConnectionPool {
   }
 
   void Give(std::unique_ptr<Connection> connection) {
-    if (idle_.size() >= kIdleConnections) return;
+    if (idle_.size() >= kIdleConnections && waiting_ == 0) return;
     idle_.push_back(Idle{std::move(connection), std::chrono::steady_clock::now()});
   }
 
@@ -79,6 +81,7 @@ class ConnectionPool {
   };
   std::vector<Idle> idle_;
   int busy_ = 0;
+  int waiting_ = 0;
   Event freed_;
 };
 

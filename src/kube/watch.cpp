@@ -133,12 +133,13 @@ Task<> Reflector::WatchOnce() {
   co_await ReadFrames(*stream_, deadline);
   stream_ = nullptr;
   const bool said_nothing = frames_ == frames_before && Now() - begin < kTooShort;
-  if (said_nothing && !stopping_) Trouble("watching failed", "the watch ended at once");
+  if (said_nothing && !failed_ && next_ == Next::kWatch) Trouble("watching failed", ended_by_);
 }
 
 // Until the watch ends: normally, by an ERROR frame, broken off or fallen silent. Where it ended is
 // where the next one begins, so only an ERROR frame needs more than that.
 Task<> Reflector::ReadFrames(HttpStream& stream, Time deadline) {
+  ended_by_ = "the server ended the watch at once";
   FrameSplitter splitter;
   const FrameSplitter::Take take = [this](std::string_view frame) {
     if (next_ == Next::kWatch && !failed_ && !stopping_) TakeFrame(frame);
@@ -146,6 +147,7 @@ Task<> Reflector::ReadFrames(HttpStream& stream, Time deadline) {
   while (next_ == Next::kWatch && !failed_ && !stopping_) {
     const Time until = heard_bookmark_ ? std::min(deadline, Now() + options_.silence) : deadline;
     const Result<std::string_view> bytes = co_await stream.Next(until);
+    if (!bytes) ended_by_ = bytes.error().message();
     if (!bytes || bytes->empty()) co_return;
     const Status fed = splitter.Feed(*bytes, take);
     if (!fed) {

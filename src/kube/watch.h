@@ -93,6 +93,7 @@ class Reflector {
   bool failed_ = false;    // the last step did; back off before the next
   bool troubled_ = false;  // logged, and not yet over
   bool heard_bookmark_ = false;
+  std::string ended_by_;
   int failures_ = 0;
   uint64_t frames_ = 0;
   uint64_t lists_ = 0;
