@@ -17,23 +17,36 @@ constexpr size_t kMostForExact = 16;
 class Partition {
  public:
   Partition(const std::vector<std::vector<int>>& scores, size_t size)
-      : scores_(scores),
-        count_(scores.size()),
-        size_(size),
-        best_(size_t{1} << count_, kUnknown),
-        first_(size_t{1} << count_, 0) {}
+      : size_(size),
+        score_(size_t{1} << scores.size(), 0),
+        best_(score_.size(), kUnknown),
+        first_(score_.size(), 0) {
+    // The pairs of a set: those without its lowest GPU, those without its next, less those counted
+    // twice, and the pair of these two.
+    for (Set set = 1; set < score_.size(); ++set) {
+      const Set lowest = set & (~set + 1);
+      const Set others = set & ~lowest;
+      if (others == 0) continue;
+      const Set next = others & (~others + 1);
+      score_[set] = score_[others] + score_[set & ~next] - score_[others & ~next] +
+                    scores[Number(lowest)][Number(next)];
+    }
+  }
 
-  // The greatest sum of the scores of the sets.
+  // The sum of the scores of all pairs in a set.
+  int Score(Set set) const { return score_[set]; }
+
+  // The greatest sum of the scores of the parts.
   int Best(Set set) {
     if (set == 0) return 0;
     if (best_[set] != kUnknown) return best_[set];
+    const size_t members = Size(set);
+    const Set lowest = set & (~set + 1);
     best_[set] = -1;
-    const size_t lowest = static_cast<size_t>(std::countr_zero(set));
-    const size_t members = static_cast<size_t>(std::popcount(set));
-    // The set with the lowest GPU in it: a complete one, or the smaller one if that is not taken.
-    if (members >= size_) Extend(set, Set{1} << lowest, lowest, 0, size_ - 1);
+    // The part with the lowest GPU in it: a complete one, or the smaller one if that is not taken.
+    if (members >= size_) Extend(set, lowest, set & ~lowest, size_ - 1);
     const size_t rest = members % size_;
-    if (rest != 0) Extend(set, Set{1} << lowest, lowest, 0, rest - 1);
+    if (rest != 0) Extend(set, lowest, set & ~lowest, rest - 1);
     return best_[set];
   }
 
@@ -48,43 +61,32 @@ class Partition {
     return parts;
   }
 
-  int Score(Set part) const {
-    int sum = 0;
-    for (size_t a = 0; a < count_; ++a) {
-      for (size_t b = a + 1; b < count_; ++b) {
-        if (((part >> a) & 1U) != 0 && ((part >> b) & 1U) != 0) sum += scores_[a][b];
-      }
-    }
-    return sum;
-  }
+  static size_t Size(Set set) { return static_cast<size_t>(std::popcount(set)); }
 
  private:
   static constexpr int kUnknown = -2;
 
-  // All ways to add `missing` of `set` above `last` to `part`, in order; the first best one is
-  // kept.
-  void Extend(Set set, Set part, size_t last, int score, size_t missing) {
+  static size_t Number(Set one) { return static_cast<size_t>(std::countr_zero(one)); }
+
+  // All ways to add `missing` of the candidates to `part`, in order; the first best one is kept.
+  void Extend(Set set, Set part, Set candidates, size_t missing) {
     if (missing == 0) {
-      const int total = score + Best(set & ~part);
+      const int total = score_[part] + Best(set & ~part);
       if (total > best_[set]) {
         best_[set] = total;
         first_[set] = part;
       }
       return;
     }
-    for (size_t next = last + 1; next < count_; ++next) {
-      if (((set >> next) & 1U) == 0) continue;
-      int more = 0;
-      for (Set others = part; others != 0; others &= others - 1) {
-        more += scores_[next][static_cast<size_t>(std::countr_zero(others))];
-      }
-      Extend(set, part | (Set{1} << next), next, score + more, missing - 1);
+    for (size_t left = Size(candidates); left >= missing; --left) {
+      const Set next = candidates & (~candidates + 1);
+      candidates &= ~next;
+      Extend(set, part | next, candidates, missing - 1);
     }
   }
 
-  const std::vector<std::vector<int>>& scores_;
-  const size_t count_;
   const size_t size_;
+  std::vector<int> score_;
   std::vector<int> best_;
   std::vector<Set> first_;
 };
@@ -93,8 +95,7 @@ class Partition {
 template <typename Visit>
 void ForEachSetWith(Set required, size_t count, size_t size, const Visit& visit) {
   const auto extend = [&](const auto& self, Set part, size_t next) -> void {
-    const size_t members = static_cast<size_t>(std::popcount(part));
-    if (members == size) {
+    if (Partition::Size(part) == size) {
       visit(part);
       return;
     }
@@ -122,7 +123,7 @@ Set ChooseExactly(const std::vector<std::vector<int>>& scores, Set required, siz
     return chosen;
   }
   for (const Set part : partition.Parts(all)) {
-    if (static_cast<size_t>(std::popcount(part)) != size) continue;  // only complete sets
+    if (Partition::Size(part) != size) continue;  // only complete sets
     const int score = partition.Score(part);
     if (score > best) {
       best = score;
