@@ -22,6 +22,7 @@ cdi::GenerateOptions GenerateOptionsFor(const AgentOptions& options, const Board
                         ? cdi::NameStrategy::kIndex
                         : cdi::NameStrategy::kUuid};
   generate.all_device = false;
+  generate.read_node = options.read_device_node;
   if (options.toolkit_enabled) generate.hook_path = ToolkitIn(options.install_dir).hook_path;
   generate.device_ids.clear();
   for (const gpu::Gpu& gpu : board.snapshot.gpus) generate.device_ids.push_back(gpu.uuid);

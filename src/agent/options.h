@@ -9,6 +9,7 @@
 #include "agent/allocate.h"
 #include "agent/decide/labels.h"
 #include "base/task.h"
+#include "cdi/generate/generate.h"
 #include "kube/config.h"
 
 namespace pawl::agent {
@@ -43,6 +44,9 @@ struct AgentOptions {
   std::optional<Duration> call_deadline;
   std::optional<Duration> init_deadline;
   std::optional<Duration> probe_interval;
+
+  // How a device node of the host is looked at; tests cannot make any.
+  cdi::NodeReader read_device_node = cdi::ReadNodeFacts;
 
   // The API server; absent: work without Kubernetes, and write the labels to a file only.
   std::optional<kube::ClientConfig> kubernetes;
