@@ -49,6 +49,18 @@ std::optional<uint32_t> Number(const json::value& request, std::string_view key)
   return error ? std::nullopt : std::optional<uint32_t>(number);
 }
 
+std::optional<std::vector<uint32_t>> Indexes(const json::value& request) {
+  const json::value* list = Find(request, "indexes");
+  if (list == nullptr || !list->is_array()) return std::nullopt;
+  std::vector<uint32_t> indexes;
+  for (const json::value& item : list->get_array()) {
+    boost::system::error_code error;
+    indexes.push_back(item.to_number<uint32_t>(error));
+    if (error) return std::nullopt;
+  }
+  return indexes;
+}
+
 bool Flag(const json::value& request, std::string_view key) {
   const json::value* value = Find(request, key);
   return value != nullptr && value->is_bool() && value->get_bool();
@@ -77,14 +89,11 @@ class Worker {
     if (what == "init") return Init(request);
     if (!nvml_) return BadRequest("NVML is not initialized: send init first");
     if (what == "links") return Links(request);
+    if (what == "watch") return Watch(request);
     const std::optional<uint32_t> index = Number(request, "index");
     if (!index) return BadRequest("index: expected a number");
     if (what == "gpu") return OneGpu(*index);
     if (what == "probe") return Probe(*index, request);
-    if (what == "watch") {
-      events_->Watch(*index);
-      return Ok(nullptr);
-    }
     return BadRequest("do: expected init, gpu, links, probe or watch");
   }
 
@@ -127,17 +136,16 @@ class Worker {
 
   json::object Links(const json::value& request) {
     const std::optional<uint32_t> position = Number(request, "position");
-    const json::value* list = Find(request, "indexes");
-    if (!position || list == nullptr || !list->is_array()) {
-      return BadRequest("links: expected position and indexes");
-    }
-    std::vector<uint32_t> indexes;
-    for (const json::value& item : list->get_array()) {
-      boost::system::error_code error;
-      indexes.push_back(item.to_number<uint32_t>(error));
-      if (error) return BadRequest("indexes: expected numbers");
-    }
-    return Ok(ToJsonValue(ReadLinks(*nvml_, indexes, *position)));
+    const std::optional<std::vector<uint32_t>> indexes = Indexes(request);
+    if (!position || !indexes) return BadRequest("links: expected position and indexes");
+    return Ok(ToJsonValue(ReadLinks(*nvml_, *indexes, *position)));
+  }
+
+  json::object Watch(const json::value& request) {
+    std::optional<std::vector<uint32_t>> indexes = Indexes(request);
+    if (!indexes) return BadRequest("watch: expected indexes");
+    events_->Watch(std::move(*indexes));
+    return Ok(nullptr);
   }
 
   json::object Probe(uint32_t index, const json::value& request) {

@@ -8,7 +8,7 @@
 //   work
 //   {"do":"links", "position":0, "indexes":[0,1,2]} → [{"a","b","pcie_score","nvlinks"}]
 //   {"do":"probe", "index":0, "mig":true, "fabric":false} → {"mig_enabled"?, "fabric"?}
-//   {"do":"watch", "index":0}                       → null; from then on this GPU's events come
+//   {"do":"watch", "indexes":[0,1]}                 → null; from then on events of these GPUs come
 // Without being asked it sends
 //   >nvmlDeviceGetName     before each NVML call made for a request: where it stands
 //   {"event":{"index", "type", "data", "gpu_instance"?, "compute_instance"?}}

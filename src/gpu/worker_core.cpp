@@ -234,14 +234,15 @@ Task<std::optional<NvmlWorker::Core::Outcome>> NvmlWorker::Core::ReadAllLinks(Sn
 }
 
 Task<std::optional<NvmlWorker::Core::Outcome>> NvmlWorker::Core::WatchAll() {
+  json::object request{{"do", "watch"}};
+  json::array& indexes = request["indexes"].emplace_array();
   for (uint32_t index = 0; index < *count_; ++index) {
-    if (skipped_.contains(index)) continue;
-    const json::object request{{"do", "watch"}, {"index", index}};
-    const Result<WorkerAnswer> answer = co_await Ask(json::serialize(request));
-    if (ending()) co_return Outcome{};
-    if (!answer) {
-      co_return Outcome{End::kBroken, EndWord(answer.error()) + answer.error().message()};
-    }
+    if (!skipped_.contains(index)) indexes.emplace_back(index);
+  }
+  const Result<WorkerAnswer> answer = co_await Ask(json::serialize(request));
+  if (ending()) co_return Outcome{};
+  if (!answer) {
+    co_return Outcome{End::kBroken, EndWord(answer.error()) + answer.error().message()};
   }
   co_return std::nullopt;
 }

@@ -20,60 +20,42 @@ WorkerEvents::~WorkerEvents() {
     const std::lock_guard<std::mutex> lock(mutex_);
     stopping_ = true;
   }
-  changed_.notify_all();
+  stop_.notify_all();
   if (thread_.joinable()) thread_.join();
 }
 
-void WorkerEvents::Watch(uint32_t index) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  watched_.push_back(index);
-  changed_.notify_all();
-  if (!thread_.joinable()) thread_ = std::thread([this] { Loop(); });
+void WorkerEvents::Watch(std::vector<uint32_t> indexes) {
+  if (thread_.joinable()) return;
+  watched_ = std::move(indexes);
+  thread_ = std::thread([this] { Loop(); });
 }
 
 void WorkerEvents::Loop() {
   while (!stopping_) {
-    if (!Register()) {
-      if (set_ != nullptr) (void)nvml_.FreeEventSet(set_);
-      set_ = nullptr;
-      Rest();
-      continue;
+    const bool usable = Register();
+    while (usable && any_ && !stopping_) {
+      const NvmlResult<nvml::EventData> event = nvml_.WaitForEvent(set_, kWaitMilliseconds);
+      if (event) {
+        Report(*event);
+      } else if (event.error().code != Return::kTimeout) {
+        if (IsGpuGone(event.error().code)) send_(R"({"event":{"lost":true}})");
+        break;  // the set is of no more use: a fresh one for all
+      }
     }
-    if (!any_) {  // nothing to wait for in NVML
-      Rest();
-      continue;
-    }
-    const NvmlResult<nvml::EventData> event = nvml_.WaitForEvent(set_, kWaitMilliseconds);
-    if (event) {
-      Report(*event);
-      continue;
-    }
-    if (event.error().code == Return::kTimeout) continue;
-    if (IsGpuGone(event.error().code)) send_(R"({"event":{"lost":true}})");
-    // The set is of no more use: a fresh one for all.
-    (void)nvml_.FreeEventSet(set_);
+    if (set_ != nullptr) (void)nvml_.FreeEventSet(set_);
     set_ = nullptr;
+    if (usable && !any_) break;  // no GPU here has events
     Rest();
   }
-  if (set_ != nullptr) (void)nvml_.FreeEventSet(set_);
 }
 
 bool WorkerEvents::Register() {
-  std::vector<uint32_t> watched;
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    watched = watched_;
-  }
-  if (set_ == nullptr) {
-    registered_ = 0;
-    any_ = false;
-    index_of_.clear();
-    const NvmlResult<nvml::EventSet> set = nvml_.CreateEventSet();
-    if (!set) return false;
-    set_ = *set;
-  }
-  while (registered_ < watched.size()) {
-    const uint32_t index = watched[registered_++];
+  any_ = false;
+  index_of_.clear();
+  const NvmlResult<nvml::EventSet> set = nvml_.CreateEventSet();
+  if (!set) return false;
+  set_ = *set;
+  for (const uint32_t index : watched_) {
     const NvmlResult<nvml::Device> device = nvml_.DeviceByIndex(index);
     if (!device) continue;
     index_of_[*device] = index;
@@ -99,15 +81,7 @@ void WorkerEvents::Report(const nvml::EventData& event) {
 
 void WorkerEvents::Rest() {
   std::unique_lock<std::mutex> lock(mutex_);
-  const size_t before = watched_.size();
-  // With no set there is something to try again; without events to wait for, only a new GPU
-  // matters.
-  const auto news = [this, before] { return stopping_ || watched_.size() != before; };
-  if (set_ == nullptr) {
-    changed_.wait_for(lock, std::chrono::seconds(1), news);
-  } else {
-    changed_.wait(lock, news);
-  }
+  stop_.wait_for(lock, std::chrono::seconds(1), [this] { return stopping_.load(); });
 }
 
 }  // namespace pawl::gpu

@@ -28,27 +28,26 @@ class WorkerEvents {
   WorkerEvents(const WorkerEvents&) = delete;
   WorkerEvents& operator=(const WorkerEvents&) = delete;
 
-  // From the next wait on (within five seconds) this GPU's events are passed on too. A GPU that has
-  // no events to give is left out silently: it still has its probes.
-  void Watch(uint32_t index);
+  // From now on the events of these GPUs are passed on. A GPU that has no events to give is left
+  // out silently: it still has its probes. Call it once.
+  void Watch(std::vector<uint32_t> indexes);
 
  private:
   void Loop();
-  bool Register();  // what is new in watched_; false: the set is unusable
+  bool Register();  // a fresh set for all of watched_; false: it is unusable
   void Report(const nvml::EventData& event);
-  void Rest();  // a second between two tries; until a GPU is added where there are no events
+  void Rest();  // a second between two tries, less when stopping
 
   const Nvml nvml_;
   const std::function<void(std::string_view)> send_;
-  std::mutex mutex_;  // over watched_ and stopping_, which the request thread writes
-  std::condition_variable changed_;
-  std::vector<uint32_t> watched_;
+  std::vector<uint32_t> watched_;  // written before the thread starts
+  std::mutex mutex_;               // for the condition variable
+  std::condition_variable stop_;
   std::atomic<bool> stopping_ = false;
   std::thread thread_;
 
   nvml::EventSet set_ = nullptr;
-  size_t registered_ = 0;  // how many of watched_ were tried with this set
-  bool any_ = false;       // one of them gives events
+  bool any_ = false;  // one of them gives events
   std::map<nvml::Device, uint32_t> index_of_;
 };
 
