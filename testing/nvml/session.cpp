@@ -9,8 +9,16 @@
 #include <cerrno>
 #include <cstring>
 
+// libstdc++'s own: gives back the memory it keeps for exceptions when there is none left.
+namespace __gnu_cxx {  // NOLINT(bugprone-reserved-identifier)
+void __freeres();      // NOLINT(bugprone-reserved-identifier)
+}  // namespace __gnu_cxx
+
 namespace pawl::stand_in {
 namespace {
+
+// This library has a copy of libstdc++ to itself: unloaded, it leaves nothing behind.
+[[gnu::destructor]] void ReturnExceptionMemory() { __gnu_cxx::__freeres(); }
 
 constexpr unsigned kNvidiaMajor = 195;
 
