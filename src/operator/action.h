@@ -23,7 +23,8 @@ struct PatchNode {
 struct ApplyObject {
   kube::Resource resource;
   json::object object;
-  std::string subresource;  // "status" or empty
+  std::string subresource;   // "status" or empty
+  std::string live_version;  // resource version of what was looked at; empty: there was nothing
 };
 
 struct DeleteObject {

@@ -46,6 +46,10 @@ std::string FailedState(std::string_view state, std::string_view why) {
   return "Failed to reconcile " + std::string(state) + ": " + std::string(why);
 }
 
+std::string LiveVersion(const ObjectPointer& live) {
+  return live == nullptr ? "" : kube::ResourceVersion(*live);
+}
+
 Decision Pass::Run() {
   for (const auto& node : view_.nodes) decision_.summary.has_nfd_labels |= node->has_nfd;
   active_ = ActivePolicy(view_.policies);
@@ -101,7 +105,7 @@ void Pass::ApplyUnlessThere(const kube::Resource& resource, json::object wanted,
   if (live != nullptr && kube::IsSubset(wanted, *live)) return;
   const char* why = live == nullptr ? "it is missing" : "it differs from what is wanted";
   decision_.actions.push_back(
-      {ApplyObject{resource, std::move(wanted), ""}, std::string(state), why});
+      {ApplyObject{resource, std::move(wanted), "", LiveVersion(live)}, std::string(state), why});
 }
 
 void Pass::KeepRuntimeClasses(const api::ClusterPolicy& policy) {
@@ -196,7 +200,8 @@ void Pass::SetStatus(const json::value& policy, const Outcome& outcome,
   std::optional<json::object> wanted = WantedStatus(policy, outcome, warnings, view_.ns, view_.now);
   if (!wanted) return;
   decision_.actions.push_back(
-      {ApplyObject{kClusterPolicies, std::move(*wanted), "status"}, "", outcome.reason});
+      {ApplyObject{kClusterPolicies, std::move(*wanted), "status", kube::ResourceVersion(policy)},
+       "", outcome.reason});
 }
 
 }  // namespace

@@ -1,0 +1,50 @@
+// The scout of a node: finds what the labels of spec/feature-discovery.md §11 say and keeps them on
+// the node. It looks again when the kernel tells of new hardware, when somebody changes the labels,
+// and once a minute.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/task.h"
+#include "kube/client.h"
+#include "kube/store.h"
+#include "kube/watch.h"
+#include "scout/labels.h"
+#include "scout/uevents.h"
+
+namespace pawl::scout {
+
+struct ScoutOptions {
+  std::string node_name;
+  std::string host_root = "/host";
+  std::string proc_root = "/";
+  Duration interval = 60s;
+};
+
+class Scout {
+ public:
+  // `client` must outlive it, and it the loop's run.
+  Scout(const Executor& executor, kube::Client& client, ScoutOptions options);
+
+  Task<> Run();  // until Stop
+  void Stop();
+
+ private:
+  Task<> Listen();
+  Task<> Look();
+  Task<Status> Publish(Labels labels);
+
+  Executor executor_;
+  kube::Client& client_;
+  ScoutOptions options_;
+  Event wake_;
+  kube::Store<OwnNode> node_;
+  kube::Reflector watch_;
+  std::optional<Uevents> uevents_;
+  std::string problem_;  // the last one that was logged
+  Duration pause_{};     // before a refused write is repeated; zero: none was
+  bool stopping_ = false;
+};
+
+}  // namespace pawl::scout
