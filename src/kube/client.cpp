@@ -180,9 +180,9 @@ Task<Result<Client::Answer>> Client::Send(Call call, TakeBody take) {
     }
     const Duration spent = std::chrono::steady_clock::now() - start;
     if (!delay || spent + *delay > options_.retry_window) {
-      if (!answer)
-        co_return Fail(answer.error().With(call.request.method + " " + call.request.target));
-      co_return answer;
+      if (answer) co_return answer;
+      const std::string path = call.request.target.substr(0, call.request.target.find('?'));
+      co_return Fail(answer.error().With(call.request.method + " " + path));
     }
     co_await Sleep(Scale(*delay, options_.waiting.pace));
   }

@@ -128,6 +128,8 @@ ApiStatus ParseStatus(unsigned code, std::string_view method, std::string_view b
 }
 
 ErrorKind KindOf(const ApiStatus& status) {
+  // Server-side apply answers a field that the type does not have by a 500.
+  if (status.message.starts_with("failed to create typed patch object")) return ErrorKind::kInvalid;
   struct Row {
     std::string_view reason;
     ErrorKind kind;
