@@ -12,9 +12,9 @@
 
 namespace pawl::host {
 
-// `arguments` with argv[0]; `version` is printed for --version. Returns the exit status: 0; 1 after a message on standard error. A hook
-// that we do not know is a warning and 0, since a specification may have been written for a newer
-// program.
+// `arguments` with argv[0]; `version` is printed for --version. Returns the exit status: 0; 1 after
+// a message on standard error. A hook that we do not know is a warning and 0, since a specification
+// may have been written for a newer program.
 int RunProgram(const std::vector<std::string>& arguments, const std::string& version);
 
 }  // namespace pawl::host

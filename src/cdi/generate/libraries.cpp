@@ -1,5 +1,7 @@
 #include "cdi/generate/libraries.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <array>
 
@@ -139,6 +141,12 @@ void CollectXorg(const Root& root, DriverLibraries& found) {
   }
 }
 
+// Also a link whose target is made only by ldconfig.
+bool IsThere(const std::string& path) {
+  struct stat info {};
+  return lstat(path.c_str(), &info) == 0;
+}
+
 void SortByPath(std::vector<FoundFile>& files) {
   std::sort(files.begin(), files.end(), [](const FoundFile& a, const FoundFile& b) {
     return a.container_path < b.container_path;
@@ -206,7 +214,7 @@ std::vector<std::string> DriverLinks(const DriverLibraries& libraries) {
     if (!soname) continue;
     add(name, *soname);
     const std::string base = name.substr(0, name.find(".so")) + ".so";
-    if (Exists(FolderOf(file.view_path) + "/" + base)) add(*soname, base);
+    if (IsThere(FolderOf(file.view_path) + "/" + base)) add(*soname, base);
   }
   return links;
 }
