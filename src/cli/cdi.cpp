@@ -5,8 +5,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,6 +17,7 @@
 #include "cdi/generate/generate.h"
 #include "cdi/generate/write_spec.h"
 #include "cli/commands.h"
+#include "cli/environment.h"
 #include "gpu/worker_client.h"
 
 namespace pawl::cli {
@@ -44,15 +45,9 @@ struct CdiFlags {
   bool no_all_device = false;
 };
 
-std::vector<std::string> Environment() {
-  std::vector<std::string> all;
-  for (char** entry = environ; *entry != nullptr; ++entry) all.emplace_back(*entry);
-  return all;
-}
-
 std::string FindHookProgram() {
-  const char* path = std::getenv("PATH");
-  for (const std::string& folder : Split(path == nullptr ? "" : path, ':')) {
+  const std::string path = FromEnvironment({"PATH"}).value_or("");
+  for (const std::string& folder : Split(path, ':')) {
     const std::string candidate = Under(folder, kHookProgram);
     if (folder.starts_with('/') && access(candidate.c_str(), X_OK) == 0) return candidate;
   }
@@ -63,7 +58,7 @@ std::string FindHookProgram() {
 Result<gpu::Snapshot> TakeSnapshot(const std::string& driver_root) {
   gpu::NvmlWorkerOptions options;
   options.command = {"/proc/self/exe", "nvml"};
-  options.environment = Environment();
+  options.environment = WholeEnvironment();
   asio::io_context loop(1);
   Result<gpu::Snapshot> snapshot = RunTask(loop, gpu::TakeSnapshotOnce(options));
   if (snapshot || snapshot.error().kind() != ErrorKind::kUnavailable || driver_root == "/") {
