@@ -2,11 +2,11 @@
 // everything else (labels, device plugin, CDI, health) reads it and never talks to NVML itself.
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "base/json.h"
@@ -21,7 +21,10 @@ struct PciAddress {
   uint32_t bus = 0;
   uint32_t device = 0;
 
-  auto operator<=>(const PciAddress&) const = default;
+  bool operator==(const PciAddress&) const = default;
+  bool operator<(const PciAddress& other) const {
+    return std::tie(domain, bus, device) < std::tie(other.domain, other.bus, other.device);
+  }
   std::string ToSysfs() const;  // spec/nvml.md §9, vectors 17 and 18
   static Result<PciAddress> Parse(
       std::string_view text);  // sysfs' form, or NVML's "00000000:3B:00.0"

@@ -118,7 +118,7 @@ Task<> NvmlWorker::Core::Probation(std::shared_ptr<Core> self, uint32_t index) {
   const Result<std::shared_ptr<WorkerSession>> started = self->StartSession({});
   bool answered = false;
   if (started) {
-    const std::shared_ptr<WorkerSession> session = *started;
+    const std::shared_ptr<WorkerSession>& session = *started;
     Result<WorkerAnswer> answer =
         co_await session->Ask(self->InitRequest(), self->options_.init_deadline);
     if (answer && answer->code == 0) {

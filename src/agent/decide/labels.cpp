@@ -203,7 +203,8 @@ void PutClique(const gpu::Snapshot& snapshot, Writer& writer) {
     if (!gpu.fabric || !gpu.fabric->attached) continue;
     std::string own = gpu.fabric->cluster_uuid + "." + std::to_string(gpu.fabric->clique_id);
     if (!clique.empty() && clique != own) {
-      writer.Complain("gpu.clique: the GPUs are in different cliques: " + clique + " and " + own);
+      writer.Complain("gpu.clique: the GPUs are in different cliques: " +
+                      Join({clique, own}, ", "));
       return;
     }
     clique = std::move(own);

@@ -248,6 +248,7 @@ std::vector<uint32_t> AlignedPreference::ChoosePositions(std::vector<uint32_t> a
   }
   std::sort(chosen.begin(), chosen.end());
   std::vector<uint32_t> positions;
+  positions.reserve(chosen.size());
   for (const size_t a : chosen) positions.push_back(available[a]);
   return positions;
 }
