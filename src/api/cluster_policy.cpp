@@ -139,8 +139,10 @@ void ParseSpec(FieldReader spec, ClusterPolicy& policy, Findings& findings) {
   policy.nri_enabled = cdi.Bool("nriPluginEnabled").value_or(false);
   FieldReader paths = spec.In("hostPaths");
   if (const std::string root = paths.Text("rootFS"); !root.empty()) policy.host_root = root;
-  paths.ReportUnread(
-      {{"driverInstallDir", "/run/nvidia/driver"}, {"kubeletRootDir", "/var/lib/kubelet"}});
+  if (const std::string folder = paths.Text("driverInstallDir"); !folder.empty()) {
+    policy.driver_install_dir = folder;
+  }
+  paths.ReportUnread({{"kubeletRootDir", "/var/lib/kubelet"}});
   spec.Known("psp");
   ReportNotBuilt(spec, findings);
   spec.ReportUnread();
@@ -161,6 +163,7 @@ Result<ClusterPolicy> ParseClusterPolicy(const json::value& object) {
   ParseSpec(FieldReader(Find(object, "spec"), "spec", findings), policy, findings);
   RequireAbsolute("spec.toolkit.installDir", policy.install_dir, findings);
   RequireAbsolute("spec.hostPaths.rootFS", policy.host_root, findings);
+  RequireAbsolute("spec.hostPaths.driverInstallDir", policy.driver_install_dir, findings);
   if (!findings.errors.empty()) return Fail(ErrorKind::kInvalid, Join(findings.errors, "; "));
   policy.warnings = std::move(findings.warnings);
   return policy;

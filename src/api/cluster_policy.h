@@ -62,7 +62,8 @@ struct ClusterPolicy {
   std::string mig_default_config = "all-disabled";  // migManager.config.default
   bool cdi_enabled = true;
   bool nri_enabled = false;
-  std::string host_root = "/";  // hostPaths.rootFS
+  std::string host_root = "/";                            // hostPaths.rootFS
+  std::string driver_install_dir = "/run/nvidia/driver";  // hostPaths.driverInstallDir
 
   std::vector<std::string> warnings;
 };

@@ -11,8 +11,7 @@
 namespace pawl::api {
 namespace {
 
-constexpr const char* kFile =
-    "deploy/helm/pawl/crds/nvidia.com_clusterpolicies.yaml";
+constexpr const char* kFile = "deploy/helm/pawl/crds/nvidia.com_clusterpolicies.yaml";
 
 const json::value* SpecField(const json::value& crd, std::initializer_list<std::string_view> path) {
   const json::value* here = &crd.at("spec").at("versions").at(0).at("schema");

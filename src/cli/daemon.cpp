@@ -3,18 +3,13 @@
 #include <CLI/CLI.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <csignal>
-#include <cstdlib>
 #include <utility>
 
 #include "base/log.h"
 #include "base/version.h"
+#include "cli/environment.h"
 
 namespace pawl::cli {
-
-std::string FromEnvironment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
 
 void AddLogFlags(CLI::App& command, LogFlags& flags) {
   command.add_option("--log-level", flags.level, "debug, info, warning or error")
@@ -34,13 +29,7 @@ void ConfigureLog(const LogFlags& flags) {
 Result<std::unique_ptr<kube::Client>> ConnectKubernetes(const Executor& executor,
                                                         const std::string& kubeconfig_flag,
                                                         const std::string& component) {
-  kube::ConfigSources sources;
-  sources.kubeconfig_flag = kubeconfig_flag;
-  sources.kubeconfig_env = FromEnvironment("KUBECONFIG");
-  sources.home = FromEnvironment("HOME");
-  sources.service_host = FromEnvironment("KUBERNETES_SERVICE_HOST");
-  sources.service_port = FromEnvironment("KUBERNETES_SERVICE_PORT");
-  Result<kube::ClientConfig> config = kube::LoadConfig(sources);
+  Result<kube::ClientConfig> config = kube::LoadConfig(KubernetesSources(kubeconfig_flag));
   if (!config) return Fail(config.error().With("looking for the API server"));
   kube::ClientOptions options;
   options.component = component;

@@ -15,9 +15,6 @@ class App;
 
 namespace pawl::cli {
 
-// The value of an environment variable; empty where it is not set.
-std::string FromEnvironment(const char* name);
-
 struct LogFlags {
   std::string level = "info";
   std::string format = "text";

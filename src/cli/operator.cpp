@@ -15,6 +15,7 @@
 #include "base/version.h"
 #include "cli/commands.h"
 #include "cli/daemon.h"
+#include "cli/environment.h"
 #include "operator/names.h"
 
 namespace pawl::cli {
@@ -58,12 +59,12 @@ Task<> RunToTheEnd(op::Operator& work, asio::io_context& loop, int& exit_code) {
 int Run(const OperatorFlags& flags) {
   ConfigureLog(LogOf(flags));
   op::OperatorOptions options;
-  options.ns = FromEnvironment("OPERATOR_NAMESPACE");
+  options.ns = FromEnvironment({"OPERATOR_NAMESPACE"}).value_or("");
   if (options.ns.empty()) {
     log::Failure("OPERATOR_NAMESPACE is not set; it names the namespace the operator runs in");
     return 1;
   }
-  options.agent_image = FromEnvironment("VALIDATOR_IMAGE");
+  options.agent_image = FromEnvironment({"VALIDATOR_IMAGE"}).value_or("");
   options.metrics_address = flags.metrics_address;
   options.health_address = flags.health_address;
   options.leader_elect = flags.leader_elect;

@@ -10,7 +10,8 @@
 namespace pawl::op {
 namespace {
 
-constexpr size_t kAtOnce = 8;  // requests in flight
+// Requests in flight. Each has a connection of its own, and the first of each a TLS handshake.
+constexpr size_t kAtOnce = 4;
 
 }  // namespace
 
@@ -32,12 +33,21 @@ Task<> Applier::Work() {
     const Action& action = actions_[next_++];
     const Status status = co_await Do(action);
     const std::string subject = Subject(action);
-    if (status) continue;
+    if (status) {
+      warned_.erase(subject);
+      continue;
+    }
     const ErrorKind kind = status.error().kind();
     report_.again = true;
     // Somebody changed it since we looked; the watch brings the new state.
     if (kind == ErrorKind::kConflict) continue;
-    log::Warning("an action failed", {{"subject", subject}, {"error", status.error()}});
+    // Once for each trouble, not for each try.
+    std::string& warned = warned_[subject];
+    if (warned != status.error().message()) {
+      warned = status.error().message();
+      log::Warning("an action failed; it is tried again",
+                   {{"subject", subject}, {"error", status.error()}});
+    }
     report_.failures[subject] = Failure{action.state, status.error().message()};
   }
   if (--working_ == 0) done_.Notify();

@@ -50,6 +50,7 @@ class Applier {
   Report report_;
   // What the API server accepts and yet stores otherwise: asking again would go on for ever.
   std::map<std::string, Refusal> unsettled_;
+  std::map<std::string, std::string> warned_;  // by subject: the trouble that was logged
 };
 
 }  // namespace pawl::op

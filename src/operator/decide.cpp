@@ -69,8 +69,8 @@ Decision Pass::Run() {
     return std::move(decision_);
   }
   LabelNodes(*policy);
-  KeepRuntimeClasses(*policy);
   KeepAgent(*policy);
+  KeepRuntimeClasses(*policy);
   const Outcome outcome = Judge(*policy);
   decision_.summary.reconciliation_status = outcome.good ? 1 : 0;
   SetStatus(*active_, outcome, policy->warnings);

@@ -71,10 +71,9 @@ TEST(Decide, LabelsTheNodeAndMakesTheAgentInOnePass) {
   ClusterView view = View();
   view.nodes = {MakeNode("n1", {{kPci, "true"}}), MakeNode("n2", {})};
   EXPECT_THAT(Subjects(Decide(view)),
-              ElementsAre("Node n1", "RuntimeClass nvidia", "RuntimeClass nvidia-cdi",
-                          "RuntimeClass nvidia-legacy",
-                          "DaemonSet gpu-operator/nvidia-device-plugin-daemonset",
-                          "ClusterPolicy cluster-policy status"));
+              ElementsAre("Node n1", "DaemonSet gpu-operator/nvidia-device-plugin-daemonset",
+                          "RuntimeClass nvidia", "RuntimeClass nvidia-cdi",
+                          "RuntimeClass nvidia-legacy", "ClusterPolicy cluster-policy status"));
   EXPECT_EQ(Decide(view).summary.gpu_nodes, 1);
 }
 

@@ -83,6 +83,7 @@ json::array AgentArguments(const api::ClusterPolicy& policy) {
   };
   add("node-name", "$(NODE_NAME)");
   add("host-root", kHostMount);
+  add("driver-install-dir", policy.driver_install_dir);
   add("kubelet-dir", "/var/lib/kubelet");
   add("cdi-dir", "/var/run/cdi");
   add("run-dir", "/run/nvidia");

@@ -56,7 +56,7 @@ validator: {repository: mirror/nvidia, image: pawl, version: v1, imagePullPolicy
 devicePlugin: {resources: {limits: {cpu: 1000m, memory: 64Mi}}}
 gfd: {enabled: false}
 mig: {strategy: mixed}
-hostPaths: {rootFS: /host2}
+hostPaths: {rootFS: /host2, driverInstallDir: /opt/drv}
 )"},
     {"agent-on-delete.yaml", R"(
 daemonsets: {updateStrategy: OnDelete}

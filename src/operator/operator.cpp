@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/log.h"
+#include "base/memory.h"
 #include "kube/object.h"
 #include "operator/decide.h"
 #include "operator/names.h"
@@ -121,7 +121,6 @@ Task<> Operator::KeepLease() {
     Stop();
     co_return;
   }
-  log::Info("leading", {{"lease", options_.lease.ns + "/" + options_.lease.name}});
   leading_ = true;
   wake_.Notify();
   const Error why = co_await election_.Hold();
@@ -149,6 +148,7 @@ Task<> Operator::Reconcile() {
   Applier::Report report = co_await applier_.CarryOut(std::move(decision.actions));
   pause_ = report.again ? std::clamp(pause_ * 2, kFirstPause, kLongestPause) : Duration::zero();
   failures_ = std::move(report.failures);
+  if (!report.again && !std::exchange(settled_, true)) ReleaseStartupMemory();
   metrics_.summary = decision.summary;
   ++metrics_.reconciliations;
   if (!failures_.empty() || decision.summary.reconciliation_status == 0) {

@@ -72,6 +72,7 @@ class Operator {
   std::map<std::string, Failure> failures_;
   Duration pause_{};  // before a failed pass is repeated; zero: the last one was good
   bool leading_ = false;
+  bool settled_ = false;  // has had a whole pass
   bool stopping_ = false;
   Status end_;
 };

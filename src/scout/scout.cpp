@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "kube/object.h"
 #include "scout/sources.h"
@@ -87,6 +88,7 @@ Task<> Scout::Look() {
   Labels wanted = WantedLabels(sources, *node);
   if (AreThere(wanted, *node)) {
     pause_ = Duration::zero();
+    if (!std::exchange(settled_, true)) ReleaseStartupMemory();
     co_return;
   }
   const Status published = co_await Publish(std::move(wanted));

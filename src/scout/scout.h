@@ -42,8 +42,9 @@ class Scout {
   kube::Store<OwnNode> node_;
   kube::Reflector watch_;
   std::optional<Uevents> uevents_;
-  std::string problem_;  // the last one that was logged
-  Duration pause_{};     // before a refused write is repeated; zero: none was
+  std::string problem_;   // the last one that was logged
+  Duration pause_{};      // before a refused write is repeated; zero: none was
+  bool settled_ = false;  // has once found all as it should be
   bool stopping_ = false;
 };
 

@@ -15,15 +15,6 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end -}}
 
-{{- define "pawl.pullSecrets" -}}
-{{- with . }}
-imagePullSecrets:
-  {{- range . }}
-  - name: {{ . }}
-  {{- end }}
-{{- end }}
-{{- end -}}
-
 {{- define "pawl.unprivileged" -}}
 allowPrivilegeEscalation: false
 readOnlyRootFilesystem: true
