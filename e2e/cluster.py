@@ -165,7 +165,7 @@ class Cluster:
         for title, arguments in (
                 ("nodes", ("get", "nodes", "-o", "jsonpath=" + NODE_STORY)),
                 ("pods", ("get", "pods", "-A", "-o", "wide")),
-                ("events", ("get", "events", "-A", "--sort-by=.lastTimestamp")),
+                ("warnings", ("get", "events", "-A", "--sort-by=.lastTimestamp", "--field-selector=type=Warning")),
                 ("logs", ("logs", "-n", namespace, "-l", "app", "--all-containers", "--prefix", "--tail=30",
                           "--ignore-errors"))):
             try:

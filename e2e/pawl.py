@@ -1,5 +1,6 @@
 """Installing pawl on a test cluster, and the names that users know it by."""
 
+import json
 import os
 import re
 import time
@@ -12,7 +13,7 @@ CHART = str(REPO / "deploy/helm/pawl")
 RESOURCE = "nvidia.com/gpu"
 NODE = "node1"
 GPUS = 4  # on each node, by testing/profiles/t4x4.yaml
-SLEEP = ["sleep", "3600"]
+SLEEP = ["sh", "-c", "trap 'exit 0' TERM; sleep 3600 & wait"]  # and ends at once when it is told to
 UUID_LINE = re.compile(r"GPU \d+: (?P<model>.+) \(UUID: (?P<uuid>GPU-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\)")
 # The image that `./run cluster load dist/pawl.tar` put on the nodes serves every role.
 IMAGE = ("--set", "operator.repository=localhost", "--set", "operator.image=pawl", "--set", "operator.version=dev",
@@ -33,9 +34,22 @@ def releases(cluster):
 
 
 def uninstall(cluster):
-    """Takes all of pawl away again."""
+    """Takes all of pawl away again, and what helm leaves: the next install finds a node that never had pawl."""
     for release in releases(cluster):
         cluster.helm("uninstall", release, "-n", NAMESPACE, "--wait", "--timeout", "2m")
+    # Tests' pods and the operator's lease; a new operator would wait for the old one's lease to run out.
+    cluster.kubectl("delete", "pods,leases", "--all", "-n", NAMESPACE, "--ignore-not-found", "--timeout=60s", timeout=90)
+    for node in cluster.get("nodes"):
+        name = node["metadata"]["name"]
+        ours = [f"{label}-" for label in node["metadata"]["labels"]
+                if label.startswith(("nvidia.com/", "feature.node.kubernetes.io/"))]
+        if ours:
+            cluster.kubectl("label", "node", name, *ours)
+        gone = {"status": {"conditions": [{"type": "GPUReady", "$patch": "delete"}]}}
+        cluster.kubectl("patch", "node", name, "--subresource=status", "-p", json.dumps(gone))
+        # kubelet tells of it with its next status, at most 10 s later.
+        cluster.wait_for(f"{name} has no {RESOURCE} left",
+                         lambda seen: seen["status"]["allocatable"].get(RESOURCE, "0") == "0", "node", name)
 
 
 class Installed:

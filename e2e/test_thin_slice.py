@@ -8,7 +8,7 @@ from cluster import CommandFailed, condition_of
 from pawl import NODE, SLEEP, gpus_in
 
 # spec/feature-discovery.md §3 and §4 for testing/profiles/t4x4.yaml: 25 labels with gpu.machine, which depends on the
-# kernel below, and a timestamp beside them.
+# kernel below, a timestamp, and mig.strategy, which the chart sets to `single`.
 DISCOVERY_LABELS = {
     "cuda.driver-version.full": "550.163.01",
     "cuda.driver-version.major": "550",
@@ -32,6 +32,7 @@ DISCOVERY_LABELS = {
     "gpu.replicas": "1",
     "gpu.sharing-strategy": "none",
     "mig.capable": "false",
+    "mig.strategy": "single",
     "mps.capable": "false",
     "vgpu.present": "false",
 }
@@ -44,6 +45,8 @@ OPERATOR_LABELS = {"gpu.present"} | {
 
 
 class ThinSlice(pawl.InstalledTest):
+    maxDiff = None
+
     def machine(self):
         """What the node's kernel says of the machine; one without DMI cannot be dressed as another."""
         try:
