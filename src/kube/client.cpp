@@ -49,16 +49,16 @@ std::string_view ContentType(PatchType type) {
 
 }  // namespace
 
-Result<std::unique_ptr<Client>> Client::Create(const Executor& executor, ClientConfig config,
+Result<std::unique_ptr<Client>> Client::Create(const Executor& executor, const ClientConfig& config,
                                                ClientOptions options) {
   Result<std::unique_ptr<Transport>> transport = Transport::Create(executor, config);
   if (!transport) return Fail(transport.error());
   if (!options.waiting.random) options.waiting.random = NewRandom();
   return std::unique_ptr<Client>(
-      new Client(executor, std::move(options), std::move(config), std::move(*transport)));
+      new Client(executor, std::move(options), config, std::move(*transport)));
 }
 
-Client::Client(const Executor& executor, ClientOptions options, ClientConfig config,
+Client::Client(const Executor& executor, ClientOptions options, const ClientConfig& config,
                std::unique_ptr<Transport> transport)
     : executor_(executor),
       options_(std::move(options)),

@@ -86,8 +86,8 @@ enum class PatchType { kMerge, kJson, kStrategic };
 
 class Client {
  public:
-  static Result<std::unique_ptr<Client>> Create(const Executor& executor, ClientConfig config,
-                                                ClientOptions options);
+  static Result<std::unique_ptr<Client>> Create(const Executor& executor,
+                                                const ClientConfig& config, ClientOptions options);
   ~Client();
 
   using Object = Result<json::value>;
@@ -147,7 +147,7 @@ class Client {
   struct Call;
   struct Answer;
   using TakeBody = std::function<Status(std::string_view bytes)>;
-  Client(const Executor& executor, ClientOptions options, ClientConfig config,
+  Client(const Executor& executor, ClientOptions options, const ClientConfig& config,
          std::unique_ptr<Transport> transport);
 
   Call NewCall(std::string_view method, std::string target, const CallOptions& options) const;
