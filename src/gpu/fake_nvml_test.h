@@ -76,7 +76,10 @@ struct FakeNvml {
     if (folder.empty()) return nvml::Return::kSuccess;
     const std::string plain = call;
     for (const std::string& name : {plain, plain + "-" + std::to_string(index)}) {
-      if (Exists(Under(folder, "crash-" + name))) raise(SIGSEGV);
+      if (Exists(Under(folder, "crash-" + name))) {
+        signal(SIGSEGV, SIG_DFL);  // a sanitizer would exit instead
+        raise(SIGSEGV);
+      }
       while (Exists(Under(folder, "hang-" + name))) pause();
       const Result<std::string> code = ReadFile(Under(folder, "code-" + name));
       if (code) return nvml::Return{static_cast<int>(ParseUnsigned(Trim(*code)).value_or(999))};
