@@ -2,12 +2,10 @@
 // answer, and keeps what is known of the GPUs meanwhile (design: "Only a child process loads
 // NVML").
 //
-//   starting ──all read──> ready ──a GPU hangs──> (next worker skips it) ready, that GPU has a
-//   problem
-//       │                    └──library crashes──> the same, with whatever GPU it was working on
-//       ├──no library, no driver──> no driver: tried again every few seconds
-//       └──init hangs, or it ends again and again──> hung: all GPUs have a problem; backoff 1 s …
-//       60 s
+//   starting ──all read──> ready ──a GPU hangs──────> ready: the next worker skips that GPU, it has a problem
+//       │                    └──library crashes──> the same, for the GPU it was working on
+//       ├──no library, no driver──────────────────> no driver: tried again every few seconds
+//       └──init hangs, or it ends again and again─> hung: all GPUs have a problem; backoff 1 s … 60 s
 //
 // A GPU that was skipped is tried again at most once a minute, by a second worker that touches
 // nothing else and only once the worker that it hung has really ended; when it answers it is taken

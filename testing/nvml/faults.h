@@ -5,12 +5,13 @@
 // them; a container that was given the one library file by CDI has no such neighbour and never
 // does. testing/node/faults writes the file.
 //
-//   init ACTION                      every form of nvmlInit
-//   call FUNCTION ACTION             one function, whatever it is asked about
-//   gpu N ACTION                     every function on the handle of GPU N; getting the handle
-//   works gpu N FUNCTION ACTION            one function on GPU N gpu N lost NVML code 15 from its
-//   handle look-up and from everything else event ID gpu N xid NUMBER        an event; IDs grow
-//   event ID gpu N type MASK DATA    another kind of event, spec/nvml.md §5
+//   init ACTION                   every form of nvmlInit
+//   call FUNCTION ACTION          one function, whatever it is asked about
+//   gpu N ACTION                  every function on the handle of GPU N; getting the handle works
+//   gpu N FUNCTION ACTION         one function on GPU N
+//   gpu N lost                    NVML code 15 from its handle look-up and from everything else
+//   event ID gpu N xid NUMBER     an event; IDs grow
+//   event ID gpu N type MASK DATA another kind of event, spec/nvml.md §5
 //
 //   FUNCTION without a version suffix means all its versions.
 //   ACTION: hang (for ever, signals blocked) | crash (invalid memory access) | abort | error CODE
