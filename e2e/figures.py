@@ -37,7 +37,7 @@ def processes(cluster, role):
     """The ids, on the node, of the processes `pawl ROLE …`."""
     listing = cluster.node(1, "ps", "-e", "-o", "pid=,args=")
     return [int(pid) for pid, program, first in re.findall(r"^\s*(\d+) (\S+) (\S+)", listing, re.M)
-            if program.rsplit("/", 1)[-1] == "pawl" and first == role]
+            if program.rsplit("/", 1)[-1] in ("pawl", "exe") and first == role]  # the agent starts /proc/self/exe
 
 
 def memory(cluster, role):
@@ -91,7 +91,7 @@ def measure_registration(cluster, figures):
         status = agent["status"].get("containerStatuses", [{}])[0]
         return status.get("restartCount", 0) > 0 and status.get("ready")
 
-    pods = [p for p in cluster.get("pods", namespace=pawl.NAMESPACE) if "agent" in p["metadata"]["name"]]
+    pods = [p for p in cluster.get("pods", namespace=pawl.NAMESPACE) if p["metadata"]["name"].startswith("nvidia-device-plugin")]
     cluster.wait_for("the agent runs again", restarted, "pod", pods[0]["metadata"]["name"], namespace=pawl.NAMESPACE,
                      within=60)
     registered = kubelet_saw(REGISTERED, ended)

@@ -38,7 +38,8 @@ def uninstall(cluster):
     for release in releases(cluster):
         cluster.helm("uninstall", release, "-n", NAMESPACE, "--wait", "--timeout", "2m")
     # Tests' pods and the operator's lease; a new operator would wait for the old one's lease to run out.
-    cluster.kubectl("delete", "pods,leases", "--all", "-n", NAMESPACE, "--ignore-not-found", "--timeout=60s", timeout=90)
+    cluster.kubectl("delete", "pods,leases", "--all", "-n", NAMESPACE, "--ignore-not-found", "--timeout=60s",
+                    timeout=90)
     for node in cluster.get("nodes"):
         name = node["metadata"]["name"]
         ours = [f"{label}-" for label in node["metadata"]["labels"]

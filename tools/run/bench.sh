@@ -9,7 +9,7 @@
 run_bench() {
   local program
   run_setup
-  run_build release
+  run_build release pawl pawl-runtime testing pawl_bench
   run_image --name localhost/pawl:dev
   "$repo/run" cluster up 1
   "$repo/run" cluster load dist/pawl.tar

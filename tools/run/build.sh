@@ -10,12 +10,14 @@ configure() { # PRESET
   cmake --preset "$1" "${launcher[@]}"
 }
 
+# run_build [PRESET [TARGET…]]
 run_build() {
   local preset=${1:-release}
+  [ $# -eq 0 ] || shift
   case $preset in
     release | debug | asan | tsan) ;;
     *) fail "there is no preset \"$preset\": release, debug, asan or tsan" ;;
   esac
   [ -f "build/$preset/build.ninja" ] || step "configuring $preset" configure "$preset"
-  step "building $preset" cmake --build --preset "$preset"
+  step "building $preset" cmake --build --preset "$preset" ${1:+--target "$@"}
 }

@@ -30,7 +30,14 @@ seconds_since() {
 # last_lines FILE [COUNT] prints the end of a log, indented, on stderr.
 last_lines() {
   [ -s "$1" ] || { printf '     (%s is empty)\n' "$1" >&2; return 0; }
-  tail -n "${2:-25}" "$1" | sed 's/^/     /' >&2
+  local count=${2:-25}
+  # A compiler's first error is what matters, and it may be far up.
+  if grep -qE '(: |^)(fatal )?error: ' "$1"; then
+    grep -E '(: |^)(fatal )?error: ' "$1" | head -n 8 | sed "s/^/     $red/; s/\$/$plain/" >&2
+    printf '     …\n' >&2
+    count=8
+  fi
+  tail -n "$count" "$1" | sed 's/^/     /' >&2
   printf '     %s(the whole log: %s)%s\n' "$dim" "$1" "$plain" >&2
 }
 

@@ -18,7 +18,7 @@ run_demo() {
   began=$(now_ms)
   heading "Getting ready"
   run_setup
-  run_build release
+  run_build release pawl pawl-runtime testing
   cluster_programs
   if image_is_old; then run_image --name localhost/pawl:dev; else good "the image is up to date"; fi
   "$repo/run" cluster up 1
