@@ -23,9 +23,9 @@ std::vector<std::string> SearchFolders(const std::vector<std::string>& first) {
   folders.emplace_back("/");
   for (const std::string lib : {"/usr/lib", "/lib"}) {
     folders.push_back(lib + "64");
-    for (const std::string machine : {"x86_64-linux-gnu", "aarch64-linux-gnu"}) {
-      folders.push_back(lib + "/" + machine);
-      folders.push_back(lib + "/" + machine + "/nvidia/current");
+    for (const std::string_view machine : {"x86_64-linux-gnu", "aarch64-linux-gnu"}) {
+      folders.push_back(Under(lib, machine));
+      folders.push_back(Under(folders.back(), "nvidia/current"));
     }
   }
   return folders;
@@ -133,7 +133,7 @@ void CollectXorg(const Root& root, DriverLibraries& found) {
   for (const std::string& name :
        {std::string("nvidia_drv.so"), "libglxserver_nvidia.so." + found.version}) {
     for (const std::string& place : places) {
-      const std::optional<FoundFile> file = FindFile(root, place + "/" + name);
+      const std::optional<FoundFile> file = FindFile(root, Under(place, name));
       if (!file || KindOf(*file) != FileKind::kRegular) continue;
       AddNew(found.graphics, *file);
       break;
@@ -196,14 +196,23 @@ std::vector<std::string> LoaderFolders(const DriverLibraries& libraries) {
   return folders;
 }
 
+namespace {
+
+// An argument of the hook create-symlinks.
+std::string LinkArgument(std::string_view target, std::string_view folder, std::string_view link) {
+  return std::string(target).append("::").append(Under(folder, link));
+}
+
+}  // namespace
+
 std::vector<std::string> DriverLinks(const DriverLibraries& libraries) {
   std::vector<std::string> links;
   const std::string suffix = ".so." + libraries.version;
   for (const FoundFile& file : libraries.driver) {
     const std::string name = NameOf(file.container_path);
-    const std::string folder = FolderOf(file.container_path) + "/";
+    const std::string folder = FolderOf(file.container_path);
     const auto add = [&](const std::string& target, const std::string& link) {
-      if (target != link) AddNew(links, target + "::" + folder + link);
+      if (target != link) AddNew(links, LinkArgument(target, folder, link));
     };
     if (name == "libcuda" + suffix) add("libcuda.so.1", "libcuda.so");
     if (name == "libGLX_nvidia" + suffix) add(name, "libGLX_indirect.so.0");
@@ -213,8 +222,8 @@ std::vector<std::string> DriverLinks(const DriverLibraries& libraries) {
     const std::optional<std::string> soname = ReadSoname(file.view_path);
     if (!soname) continue;
     add(name, *soname);
-    const std::string base = name.substr(0, name.find(".so")) + ".so";
-    if (IsThere(FolderOf(file.view_path) + "/" + base)) add(*soname, base);
+    const std::string base = name.substr(0, name.find(".so") + 3);
+    if (IsThere(Under(FolderOf(file.view_path), base))) add(*soname, base);
   }
   return links;
 }
@@ -225,12 +234,12 @@ std::vector<std::string> GraphicsLinks(const DriverLibraries& libraries) {
   for (const std::vector<FoundFile>* files : {&libraries.driver, &libraries.graphics}) {
     for (const FoundFile& file : *files) {
       const std::string name = NameOf(file.container_path);
-      const std::string folder = FolderOf(file.container_path) + "/";
+      const std::string folder = FolderOf(file.container_path);
       if (name == "libnvidia-allocator" + suffix) {
-        AddNew(links, "../libnvidia-allocator.so.1::" + folder + "gbm/nvidia-drm_gbm.so");
+        AddNew(links, LinkArgument("../libnvidia-allocator.so.1", folder, "gbm/nvidia-drm_gbm.so"));
       }
       for (const std::string stem : {"libnvidia-vulkan-producer", "libglxserver_nvidia"}) {
-        if (name == stem + suffix) AddNew(links, name + "::" + folder + stem + ".so");
+        if (name == stem + suffix) AddNew(links, LinkArgument(name, folder, stem + ".so"));
       }
     }
   }

@@ -16,7 +16,7 @@ struct Root {
   std::string view = "/";
 
   // Both names the same.
-  static Root Of(std::string path) { return {path, path}; }
+  static Root Of(const std::string& path) { return {path, path}; }
 };
 
 // A file below a root.
