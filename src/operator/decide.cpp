@@ -25,6 +25,7 @@ class Pass {
   void LabelNodes(const api::ClusterPolicy& policy);
   void KeepRuntimeClasses(const api::ClusterPolicy& policy);
   void KeepAgent(const api::ClusterPolicy& policy);
+  bool MayBeApplied(const json::value& daemonset);
   void ApplyUnlessThere(const kube::Resource& resource, json::object wanted,
                         const ObjectPointer& live, std::string_view state);
   bool IsOurs(const json::value& object) const;
@@ -135,6 +136,7 @@ void Pass::KeepAgent(const api::ClusterPolicy& policy) {
                                  "the policy has switched off every part of it"});
     return;
   }
+  if (live != nullptr && !MayBeApplied(*live)) return;
   // Not before there is a GPU node, as upstream (spec/operator.md §5).
   if (live == nullptr && decision_.summary.gpu_nodes == 0) return;
   Result<json::object> wanted = AgentDaemonSet(policy, Context());
@@ -143,6 +145,20 @@ void Pass::KeepAgent(const api::ClusterPolicy& policy) {
     return;
   }
   ApplyUnlessThere(kube::kDaemonSets, std::move(*wanted), live, kStateDevicePlugin);
+}
+
+// What goes is made again once it is gone; so is that of an earlier ClusterPolicy, which garbage
+// collection takes. Anybody else's is not ours to change.
+bool Pass::MayBeApplied(const json::value& daemonset) {
+  if (kube::IsDeleting(daemonset)) return false;
+  if (IsOurs(daemonset)) return true;
+  const std::optional<kube::Owner> owner = kube::ControllerOf(daemonset);
+  if (!owner || owner->kind != kClusterPolicies.kind) {
+    errors_.push_back(FailedState(
+        kStateDevicePlugin, "DaemonSet " + kube::KeyOf(daemonset).Text() +
+                                " is there and was made by somebody else; it has to go first"));
+  }
+  return false;
 }
 
 // What each node's agent says, of those that are not there yet.
@@ -185,7 +201,8 @@ Outcome Pass::Judge(const api::ClusterPolicy& policy) {
     JudgeNodes(details);
     const ObjectPointer live = FindByName(view_.daemonsets, kAgentName);
     const auto expected = static_cast<int64_t>(agent_nodes_.size());
-    if (!details.empty() || live == nullptr || !IsRolledOut(*live, expected)) {
+    if (!details.empty() || live == nullptr || !IsOurs(*live) || kube::IsDeleting(*live) ||
+        !IsRolledOut(*live, expected)) {
       const std::string_view state = policy.device_plugin_enabled ? kStateDevicePlugin
                                      : policy.toolkit_enabled     ? kStateToolkit
                                                                   : kStateFeatureDiscovery;

@@ -174,6 +174,40 @@ TEST(Decide, LeavesForeignRuntimeClassesAlone) {
   EXPECT_THAT(Subjects(Decide(view)), ElementsAre("ClusterPolicy cluster-policy status"));
 }
 
+// A DaemonSet of the agent's name under this controller.
+ObjectPointer ForeignAgent(std::string_view kind, std::string_view uid) {
+  json::object object =
+      kube::NewObject(kube::kDaemonSets, "gpu-operator", "nvidia-device-plugin-daemonset");
+  if (!kind.empty()) {
+    json::object owner = {{"kind", kind}, {"name", "x"}, {"uid", uid}, {"controller", true}};
+    owner["apiVersion"] = "nvidia.com/v1";
+    object["metadata"].as_object()["ownerReferences"] = json::array{std::move(owner)};
+  }
+  return std::make_shared<const json::value>(std::move(object));
+}
+
+TEST(Decide, DoesNotTouchADaemonSetOfSomebodyElse) {
+  ClusterView view = View();
+  view.nodes = {MakeNode("n1", {{kPci, "true"}}, {"True", "AllHealthy", ""})};
+  view.daemonsets = {ForeignAgent("", "")};
+  RollOut(view, 1);
+  Settle(view);
+  EXPECT_EQ(view.daemonsets.size(), 1u);
+  EXPECT_THAT(ConditionText(view, "Error"), HasSubstr("was made by somebody else"));
+}
+
+TEST(Decide, WaitsForTheDaemonSetOfAnEarlierPolicyToGo) {
+  ClusterView view = View();
+  view.nodes = {MakeNode("n1", {{kPci, "true"}}, {"True", "AllHealthy", ""})};
+  view.daemonsets = {ForeignAgent("ClusterPolicy", "earlier")};
+  RollOut(view, 1);
+  Settle(view);
+  EXPECT_THAT(ConditionText(view, "Error"), HasSubstr("True OperandNotReady"));
+  view.daemonsets.clear();
+  EXPECT_THAT(Subjects(Decide(view)),
+              ElementsAre("DaemonSet gpu-operator/nvidia-device-plugin-daemonset"));
+}
+
 TEST(Decide, RemovesRuntimeClassesThatAreNotWantedAnyMore) {
   ClusterView view = View();
   Settle(view);
@@ -249,6 +283,21 @@ TEST(Decide, ListsFieldsWithoutEffectUntilTheyAreGone) {
   view.policies[0] = std::make_shared<const json::value>(changed);
   Settle(view);
   EXPECT_EQ(ConditionText(view, "ConfigWarnings"), "absent");
+}
+
+TEST(Decide, WritesToOneNodeOfManyWhenOneChanged) {
+  ClusterView view = View();
+  for (int i = 0; i < 5000; ++i) {
+    view.nodes.push_back(
+        MakeNode("n" + std::to_string(i), {{kPci, "true"}}, {"True", "AllHealthy", ""}));
+  }
+  Settle(view);
+  RollOut(view, 5000);
+  Settle(view);
+  kube::Labels labels = view.nodes[1234]->labels;
+  labels.erase("nvidia.com/gpu.deploy.dcgm");
+  view.nodes[1234] = MakeNode("n1234", labels, {"True", "AllHealthy", ""});
+  EXPECT_THAT(Subjects(Decide(view)), ElementsAre("Node n1234"));
 }
 
 // Whatever the cluster looks like, doing all that was decided leaves nothing to do.
