@@ -1,7 +1,5 @@
 #include "agent/agent.h"
 
-#include <malloc.h>
-
 #include <algorithm>
 
 #include "agent/cdi_stage.h"
@@ -10,6 +8,7 @@
 #include "agent/toolkit_stage.h"
 #include "agent/validated_stage.h"
 #include "base/log.h"
+#include "base/memory.h"
 
 namespace pawl::agent {
 
@@ -114,10 +113,11 @@ void Agent::Report(const Stage& stage, const Outcome& outcome) {
                   {"evidence", now.evidence}});
   }
   before = now;
-  if (!was_ready_ && board_.chain.FirstUnready() == nullptr) {
+  if (!started_up_ && board_.chain.FirstUnready() == nullptr) {
+    started_up_ = true;
     was_ready_ = true;
     if (condition_) condition_->booting = false;
-    malloc_trim(0);  // what starting up needed and running does not
+    ReleaseStartupMemory();
   }
   Changed(Topic::kChain);
 }

@@ -59,7 +59,8 @@ class Agent {
   ValidationFiles files_;
   FileDescriptor lock_;
   std::string boot_id_;
-  bool was_ready_ = false;  // in this boot, once
+  bool was_ready_ = false;   // in this boot, once
+  bool started_up_ = false;  // in this process, once
   bool stopping_ = false;
   std::unique_ptr<NodeLink> link_;
   std::unique_ptr<ConditionWriter> condition_;

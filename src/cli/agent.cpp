@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "cli/commands.h"
+#include "cli/daemon.h"
 #include "cli/environment.h"
 
 namespace pawl::cli {
@@ -21,8 +22,7 @@ struct Flags {
   std::string mig_strategy = "none";
   std::string list_strategy = "cdi-annotations,cdi-cri";
   std::string id_strategy = "uuid";
-  std::string log_level = "info";
-  std::string log_format = "text";
+  LogFlags log;
 };
 
 void AddOptions(CLI::App& command, Flags& flags) {
@@ -61,17 +61,7 @@ void AddOptions(CLI::App& command, Flags& flags) {
   command.add_option("--kubeconfig", flags.kubeconfig, "Else as the pod's service account");
   command.add_flag("--no-kubernetes", flags.no_kubernetes,
                    "Speak to kubelet only: no labels, no condition");
-  command.add_option("--log-level", flags.log_level)
-      ->check(CLI::IsMember({"debug", "info", "warning", "error"}));
-  command.add_option("--log-format", flags.log_format)->check(CLI::IsMember({"text", "json"}));
-}
-
-void ConfigureLog(const Flags& flags) {
-  log::Level level = log::Level::kInfo;
-  if (flags.log_level == "debug") level = log::Level::kDebug;
-  if (flags.log_level == "warning") level = log::Level::kWarning;
-  if (flags.log_level == "error") level = log::Level::kError;
-  log::Configure(level, flags.log_format == "json" ? log::Format::kJson : log::Format::kText);
+  AddLogFlags(command, flags.log);
 }
 
 // The words and the configuration of Kubernetes into the options.
@@ -99,11 +89,13 @@ Status Complete(Flags& flags) {
   return {};
 }
 
-// Many threads would each get an arena of their own, and freed memory would stay in them.
-void LimitMemory() {
+// Every thread would get an arena of its own, and freed memory would stay in it.
+void LimitHeap() {
+  constexpr int kMmapFrom = 64 << 10;
+  constexpr int kTrimFrom = 128 << 10;
   mallopt(M_ARENA_MAX, 1);
-  mallopt(M_MMAP_THRESHOLD, 64 << 10);
-  mallopt(M_TRIM_THRESHOLD, 128 << 10);
+  mallopt(M_MMAP_THRESHOLD, kMmapFrom);
+  mallopt(M_TRIM_THRESHOLD, kTrimFrom);
 }
 
 }  // namespace
@@ -113,8 +105,8 @@ void AddAgent(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("agent", "Make this node's GPUs usable by pods");
   AddOptions(*command, *flags);
   command->callback([flags, &exit_code] {
-    LimitMemory();
-    ConfigureLog(*flags);
+    LimitHeap();
+    ConfigureLog(flags->log);
     if (Status complete = Complete(*flags); !complete) {
       log::Failure("the agent cannot start", {{"error", complete.error()}});
       exit_code = 1;
