@@ -53,7 +53,8 @@ Status Agent::ConnectToKubernetes() {
     board_.node = std::move(node);
     Changed(Topic::kNode);
   };
-  condition_ = std::make_unique<ConditionWriter>(executor_, board_, *link_);
+  condition_ =
+      std::make_unique<ConditionWriter>(executor_, board_, *link_, options_.between_writes);
   condition_->booting = !was_ready_;
   return {};
 }

@@ -7,16 +7,18 @@ namespace {
 
 constexpr Duration kNothingToDo = 1h;
 constexpr Duration kRetry = 5s;
-// Our watch hears a little later what we wrote; a condition that was replaced by somebody is
-// written again after this.
-constexpr Duration kBetweenEqualWrites = 5s;
 // An agent that starts again on a node that was ready gets this long before it calls it unready.
 constexpr Duration kGrace = 15s;
 
 }  // namespace
 
-ConditionWriter::ConditionWriter(const Executor& executor, const Board& board, NodeLink& link)
-    : board_(board), link_(link), wake_(executor), began_(std::chrono::steady_clock::now()) {}
+ConditionWriter::ConditionWriter(const Executor& executor, const Board& board, NodeLink& link,
+                                 Duration between_writes)
+    : board_(board),
+      link_(link),
+      between_writes_(between_writes),
+      wake_(executor),
+      began_(std::chrono::steady_clock::now()) {}
 
 Task<> ConditionWriter::Run() {
   while (!stopping_) {
@@ -42,8 +44,8 @@ Task<Duration> ConditionWriter::Step() {
   if (!booting && wanted.status != "True" && !written_ && now - began_ < kGrace) {
     co_return kGrace - (now - began_);
   }
-  if (written_ == wanted && now - written_at_ < kBetweenEqualWrites) {
-    co_return kBetweenEqualWrites - (now - written_at_);
+  if (written_ == wanted && now - written_at_ < between_writes_) {
+    co_return between_writes_ - (now - written_at_);
   }
   Task<Status> call = link_.ApplyCondition(wanted, board_.node);
   const Status applied = co_await std::move(call);
@@ -59,7 +61,7 @@ Task<Duration> ConditionWriter::Step() {
   written_at_ = std::chrono::steady_clock::now();
   log::Info("condition GPUReady",
             {{"status", wanted.status}, {"reason", wanted.reason}, {"message", wanted.message}});
-  co_return kBetweenEqualWrites;
+  co_return between_writes_;
 }
 
 }  // namespace pawl::agent

@@ -10,7 +10,9 @@ namespace pawl::agent {
 
 class ConditionWriter {
  public:
-  ConditionWriter(const Executor& executor, const Board& board, NodeLink& link);
+  // `between_writes`: the least time between two writes of the same.
+  ConditionWriter(const Executor& executor, const Board& board, NodeLink& link,
+                  Duration between_writes);
 
   // Something that the condition is made of has changed.
   void Look() { wake_.Notify(); }
@@ -27,6 +29,7 @@ class ConditionWriter {
 
   const Board& board_;
   NodeLink& link_;
+  Duration between_writes_;
   Event wake_;
   Time began_;
   std::optional<NodeCondition> written_;

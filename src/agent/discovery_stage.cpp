@@ -10,9 +10,6 @@ namespace pawl::agent {
 namespace {
 
 constexpr Duration kRetry = 5s;
-// What we applied reaches our watch a little later; and with somebody who writes against us we do
-// not fight faster than this.
-constexpr Duration kBetweenWrites = 5s;
 
 }  // namespace
 
@@ -68,8 +65,8 @@ Task<Outcome> DiscoveryStage::Publish(Labels wanted) {
   const Duration since = std::chrono::steady_clock::now() - published_at_;
   if (published_ == ours) {
     if (!LabelsDiffer(ours, *board_.node)) co_return Outcome::Ready(evidence);
-    if (since < kBetweenWrites) {
-      co_return Outcome::Ready(evidence).After(kBetweenWrites - since);
+    if (since < options_.between_writes) {
+      co_return Outcome::Ready(evidence).After(options_.between_writes - since);
     }
     log::Warning("labels of this node were changed by somebody and are written again");
   }
@@ -80,7 +77,7 @@ Task<Outcome> DiscoveryStage::Publish(Labels wanted) {
   }
   published_ = ours;
   published_at_ = std::chrono::steady_clock::now();
-  co_return Outcome::Ready(evidence).After(kBetweenWrites);
+  co_return Outcome::Ready(evidence).After(options_.between_writes);
 }
 
 }  // namespace pawl::agent

@@ -48,6 +48,10 @@ struct AgentOptions {
   // How a device node of the host is looked at; tests cannot make any.
   cdi::NodeReader read_device_node = cdi::ReadNodeFacts;
 
+  // The least time between two writes of the same to the Node: what we wrote reaches our watch a
+  // little later, and with somebody who writes against us we do not fight faster.
+  Duration between_writes = 5s;
+
   // The API server; absent: work without Kubernetes, and write the labels to a file only.
   std::optional<kube::ClientConfig> kubernetes;
 };

@@ -7,7 +7,7 @@ constexpr const char* kResource = "nvidia.com/gpu";
 
 }  // namespace
 
-Outcome Validate(const Board& board, bool with_plugin, bool with_kubernetes) {
+Outcome Validate(const Board& board, bool with_plugin, bool with_kubernetes, bool was_ready) {
   for (const StageStatus& stage : board.chain.stages) {
     if (stage.stage == "validated" || stage.state == StageState::kReady) continue;
     return Outcome::Waiting("StageNotReady", "waits for " + stage.stage);
@@ -20,7 +20,8 @@ Outcome Validate(const Board& board, bool with_plugin, bool with_kubernetes) {
   const std::string counts = "the node shows " + std::to_string(shown) + " of " +
                              std::to_string(offered) + " allocatable " + kResource;
   // Kubelet publishes its status at most every 10 s.
-  if (shown != offered) return Outcome::Waiting("AllocatablePending", counts);
+  const bool enough = was_ready ? shown > 0 || offered == 0 : shown == offered;
+  if (!enough) return Outcome::Waiting("AllocatablePending", counts);
   return Outcome::Ready(counts);
 }
 

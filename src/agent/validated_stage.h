@@ -8,8 +8,10 @@
 
 namespace pawl::agent {
 
-// Pure: the stage's outcome for a board. `with_kubernetes`: the Node object counts too.
-Outcome Validate(const Board& board, bool with_plugin, bool with_kubernetes);
+// Pure: the stage's outcome for a board. `with_kubernetes`: the Node object counts too. Once the node
+// `was_ready`, it stays so while it shows any GPU: kubelet's figure follows ours by up to 10 s each
+// time that a GPU goes or comes back.
+Outcome Validate(const Board& board, bool with_plugin, bool with_kubernetes, bool was_ready);
 
 class ValidatedStage final : public Stage {
  public:
@@ -21,12 +23,16 @@ class ValidatedStage final : public Stage {
     return {Topic::kChain, Topic::kPlugin, Topic::kNode};
   }
   Task<Outcome> Run() override {
-    co_return Validate(board_, options_.device_plugin_enabled, options_.kubernetes.has_value());
+    Outcome outcome = Validate(board_, options_.device_plugin_enabled,
+                               options_.kubernetes.has_value(), was_ready_);
+    was_ready_ = was_ready_ || outcome.state == StageState::kReady;
+    co_return outcome;
   }
 
  private:
   const AgentOptions& options_;
   const Board& board_;
+  bool was_ready_ = false;
 };
 
 }  // namespace pawl::agent
