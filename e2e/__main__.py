@@ -13,7 +13,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import pawl  # noqa: E402
-from cluster import Cluster  # noqa: E402
+from cluster import Cluster, use_alone  # noqa: E402
 
 
 class Report(unittest.TestResult):
@@ -80,6 +80,7 @@ def main():
     parser.add_argument("-k", action="append", default=[], help="only tests whose name contains this")
     parser.add_argument("modules", nargs="*", help="files without .py; all test_*.py when none is named")
     chosen = parser.parse_args()
+    alone = use_alone()
     loader = unittest.TestLoader()
     if chosen.k:
         loader.testNamePatterns = [f"*{part.replace(' ', '_')}*" for part in chosen.k]
@@ -89,6 +90,7 @@ def main():
     for name in names:
         print(f"\n{name}", flush=True)
         loader.loadTestsFromName(name).run(report)
+    alone.close()
     print(f"\n{report.passed} passed, {report.failed} failed")
     sys.exit(1 if report.failed or not report.passed else 0)
 

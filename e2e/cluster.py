@@ -7,6 +7,7 @@ waited for and shows the object as it was last seen.
 
 import codecs
 import contextlib
+import fcntl
 import json
 import os
 import pathlib
@@ -41,6 +42,17 @@ def run(command, *, stdin=None, timeout=60):
     if done.returncode != 0:
         raise CommandFailed(command, done.returncode, done.stdout + done.stderr)
     return done.stdout
+
+
+def use_alone():
+    """Waits until no other run of tests, demo or bench uses the cluster; keeps others off until this program ends."""
+    lock = open(STATE / "use.lock", "w", encoding="utf-8")  # stays open, and with that locked
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        print("   … waiting for another run on this cluster", flush=True)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+    return lock
 
 
 def _shape():
@@ -92,10 +104,10 @@ class Cluster:
         items = manifest if isinstance(manifest, list) else [manifest]
         self.kubectl("apply", "-f", "-", stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
 
-    def delete(self, kind, name, *, namespace=None):
-        """Deletes an object at once, and returns when it is gone. Deleting what is not there is fine."""
-        self.kubectl("delete", *_target(kind, name, namespace, None), "--ignore-not-found", "--grace-period=1",
-                     "--wait=true", "--timeout=60s", timeout=90)
+    def delete(self, kind, *names, namespace=None, wait=True):
+        """Deletes objects at once, and returns when they are gone. Deleting what is not there is fine."""
+        self.kubectl("delete", *_target(kind, None, namespace, None), *names, "--ignore-not-found", "--grace-period=1",
+                     f"--wait={str(wait).lower()}", "--timeout=60s", timeout=90)
 
     def logs(self, pod, *, namespace=None, container=None):
         chosen = ["-c", container] if container else []

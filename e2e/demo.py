@@ -4,7 +4,7 @@ import sys
 import time
 
 import pawl
-from cluster import Cluster, CommandFailed, Deadline, condition_of, pod
+from cluster import Cluster, CommandFailed, Deadline, condition_of, pod, use_alone
 from pawl import NODE, SLEEP, gpus_in
 
 COLOURED = sys.stdout.isatty()
@@ -42,8 +42,7 @@ def unschedulable(seen):
 
 def clear(cluster):
     """What an earlier demo left."""
-    for name in ("one", "left", "right", "five", "all", "none"):
-        cluster.delete("pod", name)
+    cluster.delete("pod", "one", "left", "right", "five", "all", "none")
     pawl.uninstall(cluster)
 
 
@@ -103,7 +102,7 @@ def five_gpus(cluster, tell):
     seen = cluster.wait_for("the scheduler gives a reason", unschedulable, "pod", "five")
     tell.show(condition_of(seen, "PodScheduled")["message"])
     tell.good(f"it is {seen['status']['phase']}")
-    cluster.delete("pod", "five")
+    cluster.delete("pod", "five", wait=False)
 
 
 def freed(cluster, tell):
@@ -111,9 +110,8 @@ def freed(cluster, tell):
     cluster.apply(pod("all", ["nvidia-smi"], gpus=4))
     tell.waiting("a pod that asks for four waits, two are in use")
     cluster.wait_for("the pod waits", unschedulable, "pod", "all")
-    for name in ("left", "right"):
-        cluster.delete("pod", name)
     tell.command("kubectl delete pod left right")
+    cluster.delete("pod", "left", "right")
     cluster.wait_for_pod("all", "Succeeded")
     tell.show(cluster.logs("all"))
     tell.good("it got all four")
@@ -150,15 +148,16 @@ def farewell():
 
 
 def main():
+    alone = use_alone()
     cluster, tell = Cluster(), Teller()
     try:
         for act in (install, show_node, one_gpu, two_pods, five_gpus, freed, no_request):
             act(cluster, tell)
-        for name in ("one", "all", "none"):
-            cluster.delete("pod", name)
+        cluster.delete("pod", "one", "all", "none", wait=False)
     except (AssertionError, CommandFailed, Deadline) as problem:
         print(f"   {RED}✗{PLAIN} {problem}\n\n{pawl.story(cluster)}", file=sys.stderr)
         sys.exit(1)
+    alone.close()
     farewell()
 
 

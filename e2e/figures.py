@@ -12,7 +12,7 @@ import sys
 import time
 
 import pawl
-from cluster import STATE, Cluster, Deadline
+from cluster import STATE, Cluster, Deadline, use_alone
 from pawl import NODE
 
 REGISTERED = "Got registration request from device plugin"
@@ -102,6 +102,7 @@ def measure_registration(cluster, figures):
 
 
 def main():
+    alone = use_alone()
     cluster, figures = Cluster(), Figures()
     try:
         measure_install(cluster, figures)
@@ -114,6 +115,7 @@ def main():
         measure_registration(cluster, figures)
     finally:
         pawl.uninstall_unless_kept(cluster)
+        alone.close()
     sys.exit(1 if figures.over else 0)
 
 

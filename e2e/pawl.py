@@ -37,7 +37,8 @@ def uninstall(cluster):
     """Takes all of pawl away again, and what helm leaves: the next install finds a node that never had pawl."""
     for release in releases(cluster):
         cluster.helm("uninstall", release, "-n", NAMESPACE, "--wait", "--timeout", "2m")
-    # Tests' pods and the operator's lease; a new operator would wait for the old one's lease to run out.
+    # Pods that tests left. The operator's lease: a new operator would wait for the old one's to run out.
+    cluster.kubectl("delete", "pods", "--all", "-n", "default", "--grace-period=1", "--timeout=60s", timeout=90)
     cluster.kubectl("delete", "pods,leases", "--all", "-n", NAMESPACE, "--ignore-not-found", "--timeout=60s",
                     timeout=90)
     for node in cluster.get("nodes"):
