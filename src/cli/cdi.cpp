@@ -118,6 +118,16 @@ Result<cdi::GenerateOptions> OptionsOf(const CdiFlags& flags) {
   return options;
 }
 
+// Names of others' flags are accepted, as nvidia-ctk does, but not in silence.
+void WarnOfFeaturesWithoutEffect(const CdiFlags& flags) {
+  for (const std::string& feature : flags.features) {
+    if (feature == "no-additional-gids-for-device-nodes" || feature == "disable-ipc-discoverer") {
+      continue;
+    }
+    log::Warning("this feature flag changes nothing here", {{"feature", feature}});
+  }
+}
+
 Status Output(const CdiFlags& flags, const cdi::Spec& spec) {
   if (flags.output.empty()) {
     const auto format = flags.format == "json" ? cdi::SpecFormat::kJson : cdi::SpecFormat::kYaml;
@@ -136,6 +146,7 @@ Status RunGenerate(const CdiFlags& flags) {
   if (!options) return Fail(options.error());
   const Result<gpu::Snapshot> snapshot = TakeSnapshot(flags.driver_root);
   if (!snapshot) return Fail(snapshot.error().With("asking NVML for the GPUs"));
+  WarnOfFeaturesWithoutEffect(flags);
   const Result<cdi::Spec> spec = cdi::GenerateSpec(*snapshot, *options);
   if (!spec) return Fail(spec.error());
   return Output(flags, *spec);
