@@ -150,6 +150,7 @@ Verdict Judge(const Question& question, const Candidate& candidate) {
     if (other.passed()) {
       verdict.open = flavours.open.back();
       verdict.switched = true;
+      verdict.switched_for = kernel.rejections.front();
       kernel = std::move(other);
     }
   }

@@ -145,15 +145,20 @@ FrameworkFindings CheckFloors(const Question& question, const FrameworkWish& wis
   return first;
 }
 
+// What pip gets is the build for one CUDA; where the data knows another one that runs, it cannot
+// tell from where to have it.
 std::string Install(const FrameworkChoice& choice) {
-  const std::string pin =
-      choice.version.empty()
-          ? ""
-          : "==" + choice.version + (Split(choice.version, '.').size() < 3 ? ".*" : "");
-  if (choice.name == "tensorflow") return "pip3 install 'tensorflow[and-cuda]" + pin + "'";
-  if (choice.name == "jax")
+  const bool exact = Split(choice.version, '.').size() >= 3;
+  const std::string pin = choice.version.empty() ? "" : "==" + choice.version + (exact ? "" : ".*");
+  if (choice.name == "tensorflow") {
+    const bool brings_cuda =
+        choice.version.empty() || VersionOf(choice.version) >= VersionOf("2.14");
+    return std::string("pip3 install 'tensorflow") + (brings_cuda ? "[and-cuda]" : "") + pin + "'";
+  }
+  if (choice.name == "jax") {
     return "pip3 install 'jax[" + (choice.variant.starts_with("cuda") ? choice.variant : "cuda12") +
            "]" + pin + "'";
+  }
   if (choice.name == "onnxruntime") return "pip3 install 'onnxruntime-gpu" + pin + "'";
   if (choice.name == "vllm") return "pip3 install 'vllm" + pin + "'";
   if (choice.name == "ollama") return "curl -fsSL https://ollama.com/install.sh | sh";
@@ -179,7 +184,9 @@ FrameworkFindings CheckRow(const Question& question, const Framework& row,
   FrameworkFindings floors = CheckFloors(question, wish, choice.variant, candidate);
   if (!floors.findings.passed()) return floors;
   if (floors.choice && !floors.choice->variant.empty()) choice.variant = floors.choice->variant;
-  choice.install = Install(choice);
+  const bool by_default = row.cuda.empty() || choice.variants.empty() ||
+                          choice.variants.front() == ToolkitName(row.cuda);
+  if (by_default) choice.install = Install(choice);
   return {{}, std::move(choice)};
 }
 

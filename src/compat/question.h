@@ -86,6 +86,7 @@ struct Verdict {
   Candidate candidate;
   bool open = false;
   bool switched = false;  // the default flavour does not build here, this one does
+  Reason switched_for;    // what stops the default flavour
   std::string cuda_mode;
   std::optional<FrameworkChoice> framework;
   std::vector<Reason> warnings;

@@ -84,8 +84,18 @@ void Recommend(const Question& question, const std::vector<const Verdict*>& pass
                   ImageTag(question, candidate),
                   candidate.package == nullptr ? "" : std::string(candidate.package->package)};
   AddCodes(answer.warnings, winner.warnings);
-  if (winner.switched) AddCode(answer.warnings, "FLAVOUR_SWITCHED:" + answer.recommended->flavour);
-  if (!PolicyMet(question, *candidate.branch)) AddCode(answer.warnings, "POLICY_NOT_MET");
+  std::vector<Reason> more;
+  if (winner.switched) {
+    more.push_back(
+        {"FLAVOUR_SWITCHED:" + answer.recommended->flavour, {}, winner.switched_for.from});
+    more.push_back(winner.switched_for);
+    AddCode(answer.warnings, more.front().code);
+  }
+  if (!PolicyMet(question, *candidate.branch)) {
+    more.push_back({"POLICY_NOT_MET", {}, candidate.branch->from});
+    AddCode(answer.warnings, "POLICY_NOT_MET");
+  }
+  ExplainReasons(question, more, answer);
   answer.framework = winner.framework;
   answer.cuda_max = MaxCuda(question, candidate);
   answer.frameworks = AllThatRun(question, candidate);
