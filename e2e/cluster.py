@@ -46,6 +46,7 @@ def run(command, *, stdin=None, timeout=60):
 
 def use_alone():
     """Waits until no other run of tests, demo or bench uses the cluster; keeps others off until this program ends."""
+    _shape()
     lock = open(STATE / "use.lock", "w", encoding="utf-8")  # stays open, and with that locked
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -91,8 +91,8 @@ def measure_registration(cluster, figures):
         status = agent["status"].get("containerStatuses", [{}])[0]
         return status.get("restartCount", 0) > 0 and status.get("ready")
 
-    pods = [p for p in cluster.get("pods", namespace=pawl.NAMESPACE) if p["metadata"]["name"].startswith("nvidia-device-plugin")]
-    cluster.wait_for("the agent runs again", restarted, "pod", pods[0]["metadata"]["name"], namespace=pawl.NAMESPACE,
+    agent = cluster.get("pods", namespace=pawl.NAMESPACE, selector="app=nvidia-device-plugin-daemonset")[0]
+    cluster.wait_for("the agent runs again", restarted, "pod", agent["metadata"]["name"], namespace=pawl.NAMESPACE,
                      within=60)
     registered = kubelet_saw(REGISTERED, ended)
     if registered is None:
