@@ -177,7 +177,6 @@ json::object MachineAsJson(const compat::Machine& machine) {
   return object;
 }
 
-// What people lack on this machine counts only where a GPU is.
 int AdviseHere(const AdviseFlags& flags, const compat::KnowledgeBase& knowledge) {
   const compat::Machine machine = compat::Inspect(flags.root);
   Result<compat::Input> input = InputFor(flags, &machine);
@@ -203,7 +202,8 @@ int AdviseHere(const AdviseFlags& flags, const compat::KnowledgeBase& knowledge)
     printed = PrintValue(object, flags.output);
   }
   if (!printed) return Complain(printed.error().message());
-  return machine.gpus.empty() ? kCannotTell : ExitCode(answer, next);
+  const int code = ExitCode(answer, next);
+  return code == 0 && machine.gpus.empty() ? kCannotTell : code;
 }
 
 int AdviseElsewhere(const AdviseFlags& flags, const compat::KnowledgeBase& knowledge) {

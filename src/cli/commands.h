@@ -8,6 +8,7 @@ class App;
 
 namespace pawl::cli {
 
+void AddAdvise(CLI::App& app, int& exit_code);    // people: which driver, and why
 void AddAgent(CLI::App& app, int& exit_code);     // node: the agent
 void AddCdi(CLI::App& app, int& exit_code);       // people: CDI specifications
 void AddDiscover(CLI::App& app, int& exit_code);  // people: the labels of this machine

@@ -17,6 +17,7 @@ int main(int argc, char** argv) {
   pawl::cli::AddScout(app, exit_code);
   pawl::cli::AddNvml(app, exit_code);
   pawl::cli::AddValidate(app, exit_code);
+  pawl::cli::AddAdvise(app, exit_code);
   pawl::cli::AddPlan(app, exit_code);
   pawl::cli::AddDiscover(app, exit_code);
   pawl::cli::AddCdi(app, exit_code);

@@ -5,11 +5,9 @@
 export CCACHE_BASEDIR=$repo CCACHE_NOHASHDIR=1 CCACHE_MAXSIZE=${CCACHE_MAXSIZE:-10G}
 
 configure() { # PRESET
-  local launcher=() flags=()
-  # ThreadSanitizer does not know Asio's memory fences. Without them Asio relies on its locks, which it knows.
-  [ "$1" != tsan ] || flags=(-D CMAKE_CXX_FLAGS=-DBOOST_ASIO_DISABLE_FENCED_BLOCK)
+  local launcher=()
   command -v ccache >/dev/null && launcher=(-D CMAKE_C_COMPILER_LAUNCHER=ccache -D CMAKE_CXX_COMPILER_LAUNCHER=ccache)
-  cmake --preset "$1" "${launcher[@]}" "${flags[@]}"
+  cmake --preset "$1" "${launcher[@]}"
 }
 
 # run_build [PRESET [TARGET…]]

@@ -78,7 +78,7 @@ without_random_addresses() {
 # Under ThreadSanitizer only the rooms with threads of their own: gRPC's threads, in node/, are in a library that is not
 # instrumented, and all else runs on one loop.
 build_sanitizer() {
-  local targets=(all)
+  local targets=(unit_tests testing)
   [ "$1" = asan ] || targets=(base_test gpu_test testing)
   [ -f "build/$1/build.ninja" ] || step "configuring $1" configure "$1"
   step "building $1" without_random_addresses "$1" cmake --build --preset "$1" --target "${targets[@]}"
