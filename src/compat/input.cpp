@@ -129,6 +129,10 @@ Status TakePolicy(const json::value& value, Input& input) {
 }
 
 Status TakeDriver(const json::value& value, Input& input) {
+  if (value.is_int64() && value.get_int64() > 0) {  // a branch without its quotes
+    input.driver = std::to_string(value.get_int64());
+    return {};
+  }
   if (value.is_string() && (value.get_string() == "auto" || value.get_string().empty())) return {};
   return TakeVersion(value, "driver", input.driver);
 }

@@ -1,6 +1,8 @@
 // Overrides: rows on top of the built-in ones, held to the same schema.
 #include <gmock/gmock.h>
 
+#include <random>
+
 #include "compat/testing.h"
 
 namespace pawl::compat {
@@ -168,6 +170,35 @@ TEST(Override, RulesOfTwoFilesAreToldApartByTheFile) {
       BuiltInForTests().With({{"frameworks.yaml", "schema_version: 1\nrules:\n" + row}});
   ASSERT_TRUE(merged) << merged.error().message();
   EXPECT_EQ(merged->FindRule("ours")->text, "t");
+}
+
+TEST(Override, DamagedFilesAreRefusedOrReadButNeverWorse) {
+  std::string file =
+      "schema_version: 1\nversions:\n- {\"version\": \"1.1\", \"branch\": \"1\", \"date\": "
+      "\"2026-01-01\"" +
+      std::string(kTail) + "\nbreakages:\n" +
+      R"(- {"id": "a", "title": "t", "modules": "both", "kernel": [{"from": "1.2"}], "affected": [{"branch": "any"}])" +
+      std::string(kTail) + "\n";
+  std::mt19937 random(1);
+  const auto below = [&random](size_t size) {
+    return std::uniform_int_distribution<size_t>(0, size - 1)(random);
+  };
+  for (int round = 0; round < 400; ++round) {
+    std::string damaged = file;
+    for (size_t i = 0; i <= below(4); ++i) {
+      const size_t at = below(damaged.size());
+      if (below(3) == 0) {
+        damaged.erase(at, below(20));
+      } else {
+        damaged[at] = static_cast<char>(below(256));
+      }
+      if (damaged.empty()) damaged = "x";
+    }
+    const Result<KnowledgeBase> merged = BuiltInForTests().With({{"x.yaml", damaged}});
+    if (!merged) {
+      EXPECT_FALSE(merged.error().message().empty());
+    }
+  }
 }
 
 }  // namespace

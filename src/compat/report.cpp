@@ -212,7 +212,9 @@ std::string RenderMachine(const KnowledgeBase& knowledge, const Machine& machine
            : machine.driver + " (" + machine.driver_flavour + " modules) loaded");
   RenderCudaOfMachine(knowledge, machine, out);
   out += "\n";
-  if (!machine.gpus.empty()) {
+  const bool asked =
+      !input.driver.empty() || !input.cuda.empty() || input.framework || !input.image.empty();
+  if (!machine.gpus.empty() || asked) {
     if (!machine.driver.empty() && answer.status == AnswerStatus::kOk)
       Line(out, "right", "the loaded driver suits these GPUs and this kernel");
     if (answer.status == AnswerStatus::kImpossible)
