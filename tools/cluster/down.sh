@@ -2,13 +2,17 @@
 # Takes a cluster away, also one whose `up` was interrupted or whose programs crashed. Looks for what is left in four
 # places: recorded process groups, the nodes' cgroups, the network namespaces pawl-*, mounts under the state folder.
 
+# take_down returns 0 when nothing is left. One piece that fails does not keep the next from its work, and each piece tells
+# of its failure itself: callers look at the result, and bash ignores errors in what is called so.
 take_down() {
-  end_groups
-  end_in_cgroups
-  end_in_namespaces
-  remove_cgroups
-  remove_mounts
-  remove_state
+  local piece whole=0
+  for piece in end_groups end_in_cgroups end_in_namespaces remove_cgroups remove_mounts; do
+    "$piece" || whole=1
+  done
+  # Without the state nobody would know of what is left.
+  [ $whole -eq 0 ] || return 1
+  remove_state || return 1
+  ! anything_left
 }
 
 # The ends of the first processes of the nodes are the ends of all processes in them.
@@ -22,17 +26,15 @@ end_groups() {
     pid=$(cat "$file")
     # The number may belong to another program by now: only a group that we lead in is ended.
     if is_ours "$pid"; then kill -KILL -- "-$pid" 2>/dev/null || true; fi
-    rm -f "$file"
   done
   return 0
 }
 
 # A program of ours is in one of our network namespaces.
 is_ours() { # PID
-  local theirs file
-  theirs=$(stat -L -c %i "/proc/$1/ns/net" 2>/dev/null) || return 1
+  local file
   for file in /run/netns/pawl-*; do
-    [ "$(stat -L -c %i "$file" 2>/dev/null)" = "$theirs" ] && return 0
+    [ "/proc/$1/ns/net" -ef "$file" ] && return 0
   done
   return 1
 }
@@ -56,17 +58,28 @@ end_in_cgroups() {
 }
 
 end_in_namespaces() {
-  local netns pids tries
+  local netns whole=0
   for netns in $(ip netns list | awk '/^pawl-/ {print $1}'); do
-    for tries in $(seq 100); do
-      pids=$(ip netns pids "$netns" 2>/dev/null || true)
-      [ -n "$pids" ] || break
-      # shellcheck disable=SC2086
-      kill -KILL $pids 2>/dev/null || true
-      sleep 0.1
-    done
-    ip netns delete "$netns"
+    if end_in_namespace "$netns"; then
+      ip netns delete "$netns" || whole=1
+    else
+      bad "some processes in $netns do not end: $(ip netns pids "$netns" 2>/dev/null | tr '\n' ' ')"
+      whole=1
+    fi
   done
+  return $whole
+}
+
+end_in_namespace() { # NETNS
+  local pids tries
+  for tries in $(seq 100); do
+    pids=$(ip netns pids "$1" 2>/dev/null || true)
+    [ -n "$pids" ] || return 0
+    # shellcheck disable=SC2086
+    kill -KILL $pids 2>/dev/null || true
+    sleep 0.1
+  done
+  return 1
 }
 
 remove_cgroups() {
@@ -81,18 +94,23 @@ remove_cgroups() {
   return 1
 }
 
+our_mounts() { awk -v under="$state/" 'index($5, under) == 1 {print $5}' /proc/self/mountinfo; }
+
 remove_mounts() {
   local at
-  awk -v under="$state/" 'index($5, under) == 1 {print $5}' /proc/self/mountinfo | sort -r |
-    while read -r at; do umount -l "$at"; done
+  our_mounts | sort -r | while read -r at; do umount -l "$at" || true; done
+  [ -n "$(our_mounts)" ] || return 0
+  bad "mounts are left: $(our_mounts | tr '\n' ' ')"
+  return 1
 }
 
 remove_state() {
   [ -e "$state/shape" ] || return 0 # not a folder of ours, or nothing there
-  rm -rf --one-file-system "$state"/{pki,etcd,audit,run,nodes,helm,shape}
+  # `shape` goes last: as long as it is there, something is left.
+  rm -rf --one-file-system "$state"/{pki,etcd,audit,run,nodes,helm} && rm -f "$state/shape"
   # The logs of the last cluster stay: they are what one looks at after a failure.
 }
 
 anything_left() {
-  ip netns list | grep -q '^pawl-' || [ -n "$(our_cgroups)" ] || [ -e "$state/shape" ]
+  ip netns list | grep -q '^pawl-' || [ -n "$(our_cgroups)" ] || [ -n "$(our_mounts)" ] || [ -e "$state/shape" ]
 }

@@ -103,10 +103,12 @@ start_node() {
 
 # node_pid I prints the id, on the host, of the node's first process.
 node_pid() {
-  local outer
-  outer=$(cat "$state/run/$(node_name "$1").pid" 2>/dev/null) && [ -d "/proc/$outer" ] || return 1
+  local name outer children
+  name=$(node_name "$1")
+  outer=$(cat "$state/run/$name.pid" 2>/dev/null) || return 1
+  # The number may belong to another program by now: the node's is in the node's network namespace.
+  [ "/proc/$outer/ns/net" -ef "/run/netns/pawl-$name" ] || return 1
   # unshare stays outside as the parent of the first process.
-  local children
   children=$(cat "/proc/$outer/task/$outer/children" 2>/dev/null)
   [ -n "$children" ] && echo "${children%% *}"
 }

@@ -6,8 +6,8 @@
 start() {
   local name=$1 netns=$2
   shift 2
-  # 9 is the lock of `up` and `down`; a program that inherits it would hold it for ever.
-  setsid nsenter --net="/run/netns/$netns" "$@" >"$state/log/$name.log" 2>&1 </dev/null 9>&- &
+  # 8 and 9 are the locks of the cluster's users and of `up` and `down`; a program that inherits one would hold it for ever.
+  setsid nsenter --net="/run/netns/$netns" "$@" >"$state/log/$name.log" 2>&1 </dev/null 8>&- 9>&- &
   echo $! >"$state/run/$name.pid"
 }
 
