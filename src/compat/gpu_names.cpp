@@ -33,7 +33,8 @@ std::vector<std::string> Words(std::string_view name) {
 // How many words of `name` are not in `wanted`; -1 where it does not contain it.
 int Extra(std::string_view name, const std::vector<std::string>& wanted) {
   const std::vector<std::string> words = Words(name);
-  if (std::ranges::search(words, wanted).empty()) return -1;
+  if (std::search(words.begin(), words.end(), wanted.begin(), wanted.end()) == words.end())
+    return -1;
   return static_cast<int>(words.size() - wanted.size());
 }
 

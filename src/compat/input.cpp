@@ -75,7 +75,7 @@ Status TakeOs(const json::value& value, Input& input) {
 }
 
 std::string FrameworkName(std::string_view name) {
-  const std::string lower = ToLower(name);
+  std::string lower = ToLower(name);
   if (lower == "torch") return "pytorch";
   if (lower == "tf" || lower == "tensorflow-gpu") return "tensorflow";
   if (lower == "onnx" || lower == "onnxruntime-gpu") return "onnxruntime";
@@ -98,14 +98,16 @@ Status TakeFramework(const json::value& value, Input& input) {
        {"version", &wish.version},
        {"cuda_variant", &wish.cuda_variant},
        {"variant", &wish.variant}}};
-  for (const auto& [key, field] : value.get_object()) {
+  for (const auto& member : value.get_object()) {
+    const std::string_view key = member.key();
     const auto* known =
-        std::ranges::find_if(fields, [&](const auto& pair) { return pair.first == key; });
-    if (known == fields.end())
+        std::ranges::find_if(fields, [key](const auto& pair) { return pair.first == key; });
+    if (known == fields.end()) {
       return Fail(ErrorKind::kInvalid, "framework." + std::string(key) + ": is not known");
-    if (field.is_null()) continue;
-    if (Status taken = TakeText(field, "framework." + std::string(key), *known->second); !taken)
-      return taken;
+    }
+    if (member.value().is_null()) continue;
+    const std::string path = "framework." + std::string(key);
+    if (Status taken = TakeText(member.value(), path, *known->second); !taken) return taken;
   }
   if (wish.name.empty()) return Fail(ErrorKind::kInvalid, "framework.name: is required");
   wish.name = FrameworkName(wish.name);
@@ -270,7 +272,7 @@ std::string CudaVariant(std::string_view text) {
 }
 
 std::optional<std::string> ParsePolicy(std::string_view text) {
-  const std::string lower = ToLower(text);
+  std::string lower = ToLower(text);
   if (lower == "lts" || lower == "ltsb") return "ltsb";
   if (lower == "production" || lower == "pb" || lower == "latest") return lower;
   return std::nullopt;

@@ -86,8 +86,8 @@ std::vector<std::string_view> InOrder(const PyTorch& release, const FrameworkWis
   for (size_t i = 0; i < release.variants.size(); ++i) variants.push_back(release.variants[i]);
   std::ranges::sort(variants, std::ranges::greater{},
                     [](std::string_view text) { return VersionOf(text); });
-  std::ranges::stable_partition(
-      variants, [&](std::string_view text) { return text == release.default_cuda; });
+  std::stable_partition(variants.begin(), variants.end(),
+                        [&](std::string_view text) { return text == release.default_cuda; });
   return variants;
 }
 

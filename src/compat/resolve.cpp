@@ -114,8 +114,7 @@ void ListAllowed(const Question& question, const std::vector<const Verdict*>& pa
   std::vector<const Branch*> branches;
   for (const Verdict* verdict : passing) branches.push_back(verdict->candidate.branch);
   std::ranges::sort(branches, {}, &Branch::number);
-  const auto repeated = std::ranges::unique(branches);
-  branches.erase(repeated.begin(), repeated.end());
+  branches.erase(std::unique(branches.begin(), branches.end()), branches.end());
   for (const Branch* branch : branches) {
     answer.allowed.push_back(
         {std::string(branch->branch), branch->EndOfLife(question.input.today)});

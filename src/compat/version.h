@@ -14,7 +14,8 @@ namespace pawl::compat {
 // framework versions alike.
 struct Version {
   std::array<uint32_t, 4> part{};
-  auto operator<=>(const Version&) const = default;
+  auto operator<=>(const Version& other) const { return part <=> other.part; }
+  bool operator==(const Version&) const = default;
 
   uint32_t major() const { return part[0]; }
   uint32_t minor() const { return part[1]; }
