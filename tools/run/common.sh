@@ -60,6 +60,47 @@ watch_step() {
   printf '%s' "$wipe"
 }
 
+# tree_of PID prints the id of a process and of all below it.
+tree_of() {
+  local child
+  echo "$1"
+  for child in $(cat "/proc/$1/task/"*/children 2>/dev/null || true); do tree_of "$child"; done
+}
+
+# end_tree PID asks a process and all below it to end, and makes them after 5 s.
+end_tree() {
+  local pids pid tries left
+  pids=$(tree_of "$1")
+  # shellcheck disable=SC2086  # a list of numbers
+  kill -TERM $pids 2>/dev/null || true
+  for tries in $(seq 50); do
+    left=''
+    for pid in $pids; do
+      if grep -qs '^State:[[:space:]]*[^Z[:space:]]' "/proc/$pid/status"; then left="$left $pid"; fi
+    done
+    [ -n "$left" ] || return 0
+    sleep 0.1
+  done
+  # shellcheck disable=SC2086
+  kill -KILL $left 2>/dev/null || true
+}
+
+# guarded COMMAND… runs a command (or function) in a subshell and returns its status; when ./run is told to end (Ctrl-C,
+# TERM), all that the command started ends first. Without it bash would wait for the command, or leave it behind.
+guarded() {
+  local pid code=0
+  (
+    set -e
+    "$@"
+  ) &
+  pid=$!
+  # shellcheck disable=SC2064  # the pid of now is meant
+  trap "end_tree $pid; exit 130" INT TERM
+  wait "$pid" || code=$?
+  trap - INT TERM
+  return $code
+}
+
 # step TEXT COMMAND… runs a command (or function) with its output in a log and says how long it took. When it fails, the
 # end of its log is shown, then $step_hint, and ./run ends. Never call it where bash ignores errors (if, &&, ||): the
 # function that it runs would then go on after its own errors.
@@ -74,7 +115,7 @@ step() {
   ("$@") >"$log" 2>&1 &
   pid=$!
   # shellcheck disable=SC2064  # the pid of now is meant
-  trap "kill $pid 2>/dev/null; exit 130" INT TERM
+  trap "end_tree $pid; exit 130" INT TERM
   watch_step "$pid" "$text" "$start" "$log"
   wait "$pid" || code=$?
   trap - INT TERM
@@ -93,14 +134,16 @@ failed=0
 try_step() {
   local code
   set +e
-  (
-    set -e
-    step "$@"
-  )
+  guarded step "$@"
   code=$?
   set -e
   [ $code -eq 0 ] || failed=$((failed + 1))
   return 0
+}
+
+# need_root COMMAND: what makes namespaces, mounts and device nodes says so before it does anything.
+need_root() {
+  [ "$(id -u)" -eq 0 ] || fail "./run $1 makes namespaces, mounts and device nodes, and needs root rights: sudo ./run $1"
 }
 
 as_root() {

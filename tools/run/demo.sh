@@ -21,8 +21,8 @@ run_demo() {
   run_build release pawl pawl-runtime testing
   cluster_programs
   if image_is_old; then run_image --name localhost/pawl:dev; else good "the image is up to date"; fi
-  "$repo/run" cluster up 1
-  "$repo/run" cluster load dist/pawl.tar
-  python3 -B e2e/demo.py
+  guarded "$repo/run" cluster up 1
+  guarded "$repo/run" cluster load dist/pawl.tar
+  guarded python3 -B e2e/demo.py
   note "${dim}the whole demo took $(seconds_since "$began")$plain"
 }

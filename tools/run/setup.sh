@@ -33,5 +33,6 @@ run_setup() {
     return
   fi
   note "missing: ${missing[*]}"
+  as_root true # a password is asked for here, not behind the step's line
   step "installing ${#missing[@]} Debian packages" install_packages "${missing[@]}"
 }
