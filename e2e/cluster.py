@@ -14,6 +14,7 @@ import pathlib
 import select
 import shlex
 import subprocess
+import sys
 import time
 
 REPO = pathlib.Path(__file__).resolve().parent.parent
@@ -45,15 +46,30 @@ def run(command, *, stdin=None, timeout=60):
 
 
 def use_alone():
-    """Waits until no other run of tests, demo or bench uses the cluster; keeps others off until this program ends."""
+    """Waits until no other run of tests, demo or bench uses the cluster; keeps others off until this program ends.
+
+    A program that holds the cluster for longer, such as ./run test, hands its lock on as file 8.
+    """
     _shape()
-    lock = open(STATE / "use.lock", "w", encoding="utf-8")  # stays open, and with that locked
+    path = STATE / "use.lock"
+    lock = open(8 if _is_file(8, path) else path, "a+", encoding="utf-8")  # stays open, and with that locked
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        print("   … waiting for another run on this cluster", flush=True)
+        who = path.read_text(encoding="utf-8").strip()
+        print(f"   … waiting for another run on this cluster ({who})", flush=True)
         fcntl.flock(lock, fcntl.LOCK_EX)
+        _shape()  # it may have gone meanwhile
+    path.write_text(f"{pathlib.Path(sys.argv[0]).name}, process {os.getpid()}\n", encoding="utf-8")
     return lock
+
+
+def _is_file(number, path):
+    """Whether this program was started with that file open."""
+    try:
+        return os.path.samestat(os.fstat(number), os.stat(path))
+    except OSError:
+        return False
 
 
 def _shape():

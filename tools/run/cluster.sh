@@ -9,7 +9,6 @@ done
 run_cluster() {
   local what=${1:-}
   [ $# -eq 0 ] || shift
-  [ "$(id -u)" -eq 0 ] || exec sudo --preserve-env=HOME,PAWL_STATE,PAWL_K8S_BIN,PAWL_GPU_PROFILE "$repo/run" cluster "$what" "$@"
   case $what in
     up) cluster_up "$@" ;;
     down) cluster_down ;;
@@ -44,6 +43,27 @@ lock_cluster() {
   flock -n 9 || fail "another ./run cluster up or down is at work"
 }
 
+# hold_cluster WHAT keeps others off the cluster until this program ends, or ends it when somebody is at the cluster.
+# $state/use.lock is held by who uses a cluster (e2e/cluster.py: tests, demo, bench) and by who takes one away. The lock is
+# file 8, and whatever is started from here has it too: what `./run test` starts is not kept off by `./run test`.
+hold_cluster() {
+  open_use_lock
+  flock -n 8 || fail "the cluster is in use by $(user_of_cluster); ./run $1 would take it away"
+  printf './run %s, process %d\n' "$1" $$ >"$state/use.lock"
+}
+
+open_use_lock() {
+  mkdir -p "$state"
+  [ "/proc/$BASHPID/fd/8" -ef "$state/use.lock" ] || exec 8<>"$state/use.lock"
+}
+
+user_of_cluster() {
+  local who
+  who=$(head -n 1 "$state/use.lock")
+  # Who is named may have ended, and left the lock to a program that names nobody.
+  if [[ $who =~ process\ ([0-9]+)$ ]] && [ -d "/proc/${BASH_REMATCH[1]}" ]; then echo "$who"; else echo "another program"; fi
+}
+
 cluster_up() {
   local nodes=${1:-1} start
   profile=${PAWL_GPU_PROFILE:-t4x4}
@@ -55,9 +75,10 @@ cluster_up() {
     good "the cluster is up already: $nodes node(s), GPU profile $profile"
     return
   fi
+  hold_cluster "cluster up"
   if anything_left; then
     note "what is left of another cluster goes first"
-    take_down
+    take_down || fail "not all of the other cluster went away"
   fi
   cluster_programs
   find_images
@@ -119,6 +140,7 @@ cluster_down() {
   local start
   start=$(now_ms)
   lock_cluster
+  hold_cluster "cluster down"
   if ! anything_left; then
     good "no cluster is up"
     return
