@@ -27,11 +27,9 @@ class Chart(unittest.TestCase):
         self.assertIn("tolerations", self.refused("devicePlugin.tolerations[0].key=x"))
         self.assertIn("dcgmExporter", self.refused("dcgmExporter.enabled=true"))
         self.assertIn("strategy", self.refused("mig.strategy=double"))
-
-    def test_the_nri_plugin_is_refused_without_what_it_needs(self):
-        self.assertIn("when CDI is disabled", self.refused("cdi.nriPluginEnabled=true", "cdi.enabled=false"))
-        self.assertIn("when the Container Toolkit is disabled",
-                      self.refused("cdi.nriPluginEnabled=true", "toolkit.enabled=false"))
+        self.assertIn("cdi", self.refused("cdi.enabled=false"))
+        self.assertIn("nriPluginEnabled", self.refused("cdi.nriPluginEnabled=true"))
+        self.assertIn("migManager", self.refused("migManager.enabled=true"))
 
     def test_it_names_things_as_upstreams_does(self):
         rendered = self.render()
@@ -60,6 +58,7 @@ class Chart(unittest.TestCase):
         self.assertNotIn("secrets]", rendered)
         self.assertNotIn("pods]", rendered)
         self.assertNotIn("resources: [roles", rendered)
+        self.assertNotIn("events]", rendered)
         self.assertNotIn("'*'", rendered)
 
 
