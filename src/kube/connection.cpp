@@ -59,8 +59,17 @@ bool IsIpAddress(const std::string& host) {
   return !error;
 }
 
-// Names are looked up by the C library in a thread of Asio's; its own time limits hold.
-Task<Result<tcp_endpoints>> Resolve(Executor executor, ServerAddress address) {
+// Outlives whoever waits for it: nothing stops the C library once it looks a name up.
+struct Lookup {
+  explicit Lookup(const Executor& executor) : done(executor) {}
+  Event done;
+  error_code error;
+  tcp_endpoints endpoints;
+};
+
+// Names are looked up by the C library in a thread of Asio's. It has time limits of its own, which
+// are longer than ours may be.
+Task<Result<tcp_endpoints>> Resolve(Executor executor, ServerAddress address, Time deadline) {
   error_code error;
   const asio::ip::address ip = asio::ip::make_address(address.host, error);
   tcp_endpoints endpoints;
@@ -68,15 +77,25 @@ Task<Result<tcp_endpoints>> Resolve(Executor executor, ServerAddress address) {
     endpoints.emplace_back(ip, static_cast<uint16_t>(std::stoul(address.port)));
     co_return endpoints;
   }
-  error = {};
+  const auto lookup = std::make_shared<Lookup>(executor);
   asio::ip::tcp::resolver resolver(executor);
-  const auto found = co_await resolver.async_resolve(
-      address.host, address.port, asio::redirect_error(asio::use_awaitable, error));
-  if (error) {
-    co_return Fail(ErrorKind::kUnavailable, "looking up " + address.host + ": " + error.message());
+  resolver.async_resolve(
+      address.host, address.port,
+      [lookup](const error_code& failed, const asio::ip::tcp::resolver::results_type& found) {
+        lookup->error = failed;
+        for (const auto& entry : found) lookup->endpoints.push_back(entry.endpoint());
+        lookup->done.Notify();
+      });
+  const bool answered = co_await lookup->done.WaitFor(deadline - std::chrono::steady_clock::now());
+  if (!answered) {
+    co_return Fail(ErrorKind::kDeadlineExceeded,
+                   "looking up " + address.host + ": no answer in time");
   }
-  for (const auto& entry : found) endpoints.push_back(entry.endpoint());
-  co_return endpoints;
+  if (lookup->error) {
+    co_return Fail(ErrorKind::kUnavailable,
+                   "looking up " + address.host + ": " + lookup->error.message());
+  }
+  co_return std::move(lookup->endpoints);
 }
 
 }  // namespace
@@ -104,9 +123,10 @@ Task<Result<std::unique_ptr<Connection>>> Connection::Open(Executor executor, Se
 
 Task<Status> Connection::Dial(ServerAddress address, Time deadline) {
   const Executor executor = tcp().get_executor();
-  const Result<tcp_endpoints> endpoints = co_await Resolve(executor, address);
+  const Time dialled_by = std::min(deadline, std::chrono::steady_clock::now() + kDialTime);
+  const Result<tcp_endpoints> endpoints = co_await Resolve(executor, address, dialled_by);
   if (!endpoints) co_return Fail(endpoints.error());
-  ExpireAt(tcp(), std::min(deadline, std::chrono::steady_clock::now() + kDialTime));
+  ExpireAt(tcp(), dialled_by);
   error_code error;
   co_await tcp().async_connect(*endpoints, asio::redirect_error(asio::use_awaitable, error));
   if (error) co_return Fail(Broken("connecting to " + address.Authority(), error));

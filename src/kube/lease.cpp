@@ -75,7 +75,11 @@ json::object LeaseView::ReleasedSpec(WallTime now) const {
 }
 
 LeaderElection::LeaderElection(const Executor& executor, Client& client, LeaseOptions options)
-    : client_(client), options_(std::move(options)), view_(options_.identity), wake_(executor) {}
+    : client_(client),
+      options_(std::move(options)),
+      view_(options_.identity),
+      wake_(executor),
+      idle_(executor) {}
 
 void LeaderElection::Stop() {
   stopping_ = true;
@@ -129,15 +133,16 @@ Task<Status> LeaderElection::Write(json::object spec) {
 }
 
 // One round: the leader writes at once; everybody else, and a leader whose write failed, reads
-// first.
+// first. After Stop it writes no more.
 Task<Status> LeaderElection::Try() {
   if (leading_) {
     json::object spec = view_.NextSpec(WallNow(), options_.duration);
     const Status renewed = co_await Write(std::move(spec));
-    if (renewed) co_return renewed;
+    if (renewed || stopping_) co_return renewed;
   }
   const Status read = co_await Read();
   if (!read) co_return read;
+  if (stopping_) co_return Fail(ErrorKind::kCancelled, "stopped");
   if (!view_.MayTake(Now())) {
     co_return Fail(ErrorKind::kConflict, "the lease is held by " + view_.holder());
   }
@@ -146,12 +151,20 @@ Task<Status> LeaderElection::Try() {
 }
 
 Task<Status> LeaderElection::Acquire() {
+  busy_ = true;
+  Status acquired = co_await AcquireInTurn();
+  busy_ = false;
+  idle_.Notify();
+  co_return acquired;
+}
+
+Task<Status> LeaderElection::AcquireInTurn() {
   std::string told;
   while (!stopping_) {
     const Status tried = co_await Try();
+    if (tried) leading_ = true;  // also when stopped meanwhile: Release has something to let go
     if (stopping_) break;
     if (tried) {
-      leading_ = true;
       last_renewal_ = Now();
       log::Info("leading", {{"lease", options_.ns + "/" + options_.name}});
       co_return tried;
@@ -166,6 +179,14 @@ Task<Status> LeaderElection::Acquire() {
 }
 
 Task<Error> LeaderElection::Hold() {
+  busy_ = true;
+  Error why = co_await HoldInTurn();
+  busy_ = false;
+  idle_.Notify();
+  co_return why;
+}
+
+Task<Error> LeaderElection::HoldInTurn() {
   while (!stopping_) {
     co_await Pause();
     if (stopping_) break;
@@ -174,6 +195,7 @@ Task<Error> LeaderElection::Hold() {
       last_renewal_ = Now();
       continue;
     }
+    if (stopping_) break;
     const bool taken = renewed.error().kind() == ErrorKind::kConflict && !view_.IsOurs();
     if (taken || Now() - last_renewal_ >= options_.renew_deadline) {
       leading_ = false;
@@ -183,9 +205,13 @@ Task<Error> LeaderElection::Hold() {
   co_return Error(ErrorKind::kCancelled, "stopped");
 }
 
+// A renewal that is under way would take the lease again after us.
 Task<> LeaderElection::Release() {
+  Stop();
+  while (busy_) co_await idle_.Wait();
   if (!leading_) co_return;
   leading_ = false;
+  if (!view_.IsOurs()) co_return;
   constexpr int kTries = 3;
   for (int i = 0; i < kTries; ++i) {
     json::object spec = view_.ReleasedSpec(WallNow());

@@ -65,13 +65,15 @@ class LeaderElection {
 
   Task<Status> Acquire();  // kCancelled after Stop
   Task<Error> Hold();      // kUnavailable: lost; kCancelled: Stop
-  Task<> Release();        // best effort
+  Task<> Release();        // stops, waits for what is under way, then lets go as well as it can
   void Stop();
 
   bool leading() const { return leading_; }
   Time last_renewal() const { return last_renewal_; }
 
  private:
+  Task<Status> AcquireInTurn();
+  Task<Error> HoldInTurn();
   Task<Status> Try();
   Task<Status> Write(json::object spec);
   Task<Status> Read();
@@ -83,6 +85,8 @@ class LeaderElection {
   LeaseView view_;
   json::value lease_;  // as last read or written
   Event wake_;
+  Event idle_;         // Acquire or Hold has ended
+  bool busy_ = false;  // one of them runs
   bool stopping_ = false;
   bool leading_ = false;
   Time last_renewal_{};

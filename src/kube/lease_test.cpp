@@ -73,6 +73,11 @@ class LeaseServer {
   void Set(json::value lease) { Put(std::move(lease)); }
   void Fail() { failing_ = true; }
   size_t writes() const { return writes_; }
+  // Called in the middle of the next write, which then fails or goes on.
+  void OnWrite(bool fail, std::function<void()> meanwhile) {
+    fail_once_ = fail;
+    meanwhile_ = std::move(meanwhile);
+  }
 
  private:
   void Put(json::value lease) {
@@ -86,6 +91,10 @@ class LeaseServer {
       return testing::Answer(200, ToJson(lease_));
     }
     ++writes_;
+    if (meanwhile_) {
+      std::exchange(meanwhile_, nullptr)();
+      if (fail_once_) return testing::Answer(500, "no");
+    }
     const Result<json::value> body = ParseJson(request.body);
     if (request.method == "PUT" && ResourceVersion(*body) != std::to_string(version_)) {
       return testing::Answer(409, "stale");
@@ -98,6 +107,8 @@ class LeaseServer {
   int version_ = 0;
   size_t writes_ = 0;
   bool failing_ = false;
+  bool fail_once_ = false;
+  std::function<void()> meanwhile_;
   TestServer server_;
 };
 
@@ -117,6 +128,10 @@ class ElectionTest : public ::testing::Test {
     const Status acquired = co_await election.Acquire();
     acquired_ = acquired.has_value();
   }
+  Task<> ReleaseAndKeep(LeaderElection& election) {
+    co_await election.Release();
+    released_ = true;
+  }
   Task<bool> ReleaseNow(LeaderElection& election) {
     co_await election.Release();
     co_return true;
@@ -127,6 +142,7 @@ class ElectionTest : public ::testing::Test {
   std::unique_ptr<Client> client_;
   std::optional<Error> lost_;
   bool acquired_ = false;
+  bool released_ = false;
 };
 
 TEST_F(ElectionTest, CreatesTheLeaseAndRenewsIt) {
@@ -184,6 +200,40 @@ TEST_F(ElectionTest, LetsGoOfTheLeaseOnACleanStop) {
   EXPECT_TRUE(Await(loop_, ReleaseNow(*election)));
   EXPECT_EQ(server_.Holder(), "");
   EXPECT_EQ(FindPath(server_.lease(), {"spec", "leaseDurationSeconds"})->get_int64(), 1);
+}
+
+TEST_F(ElectionTest, ARenewalUnderWayDoesNotTakeAReleasedLeaseAgain) {
+  const auto election = NewElection("me");
+  ASSERT_TRUE(Await(loop_, election->Acquire()));
+  server_.OnWrite(true, [&] { Spawn(loop_.get_executor(), "release", ReleaseAndKeep(*election)); });
+  Spawn(loop_.get_executor(), "hold", HoldAndKeep(*election));
+  RunUntil(loop_, [&] { return lost_.has_value() && released_; });
+  EXPECT_EQ(lost_->kind(), ErrorKind::kCancelled);
+  EXPECT_EQ(server_.Holder(), "");
+}
+
+TEST_F(ElectionTest, ALeaseTakenWhileStoppingIsLetGoToo) {
+  server_.Set(LeaseOf(""));
+  const auto election = NewElection("me");
+  server_.OnWrite(false, [&] { election->Stop(); });
+  Spawn(loop_.get_executor(), "acquire", AcquireAndKeep(*election));
+  RunUntil(loop_, [&] { return server_.writes() > 0; });
+  EXPECT_TRUE(Await(loop_, ReleaseNow(*election)));
+  EXPECT_EQ(server_.Holder(), "");
+  EXPECT_FALSE(acquired_);
+}
+
+TEST_F(ElectionTest, DoesNotLetGoOfWhatAnotherHolds) {
+  const auto election = NewElection("me");
+  ASSERT_TRUE(Await(loop_, election->Acquire()));
+  server_.OnWrite(true, [&] {
+    server_.Set(LeaseOf("other"));
+    election->Stop();
+  });
+  Spawn(loop_.get_executor(), "hold", HoldAndKeep(*election));
+  RunUntil(loop_, [&] { return lost_.has_value(); });
+  EXPECT_TRUE(Await(loop_, ReleaseNow(*election)));
+  EXPECT_EQ(server_.Holder(), "other");
 }
 
 }  // namespace
