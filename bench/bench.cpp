@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 
 #include "base/files.h"
 #include "bench/budget.h"
@@ -68,6 +69,56 @@ gpu::Snapshot FourT4() {
   return snapshot;
 }
 
+namespace {
+
+// Prints what Google Benchmark prints, and remembers what was over its budget or did not run.
+class Judge : public benchmark::ConsoleReporter {
+ public:
+  Judge() : ConsoleReporter(isatty(STDOUT_FILENO) != 0 ? OO_Defaults : OO_Tabular) {}
+
+  void ReportRuns(const std::vector<Run>& runs) override {
+    ConsoleReporter::ReportRuns(runs);
+    for (const Run& run : runs) {
+      if (run.error_occurred) {
+        broken_.push_back(run.benchmark_name() + ": " + run.error_message);
+        continue;
+      }
+      const auto median = run.counters.find("p50_ms");
+      const auto budget = run.counters.find("budget_ms");
+      if (run.run_type != Run::RT_Iteration || median == run.counters.end() ||
+          budget == run.counters.end() || median->second.value <= budget->second.value) {
+        continue;
+      }
+      char figures[96];
+      std::snprintf(figures, sizeof figures, ": p50 %.3f ms, budget %.3f ms", median->second.value,
+                    budget->second.value);
+      over_.push_back(run.benchmark_name() + figures);
+    }
+  }
+
+  // Lists them on stderr and returns the program's exit status.
+  int Verdict() const {
+    for (const std::string& line : broken_) std::fprintf(stderr, "FAILED       %s\n", line.c_str());
+    for (const std::string& line : over_) std::fprintf(stderr, "OVER BUDGET  %s\n", line.c_str());
+    if (!broken_.empty()) return 1;
+    return over_.empty() ? 0 : 3;
+  }
+
+ private:
+  std::vector<std::string> over_;
+  std::vector<std::string> broken_;
+};
+
+}  // namespace
 }  // namespace pawl::bench
 
-BENCHMARK_MAIN();
+// Exit status: 0 when all is within budget, 3 when a time is over its budget, 1 when a benchmark
+// could not run or an option is wrong.
+int main(int argc, char** argv) {
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  pawl::bench::Judge judge;
+  if (benchmark::RunSpecifiedBenchmarks(&judge) == 0) return 1;
+  benchmark::Shutdown();
+  return judge.Verdict();
+}

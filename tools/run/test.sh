@@ -5,6 +5,7 @@
 . tools/run/build.sh
 . tools/run/image.sh
 . tools/run/cluster.sh
+. tools/run/bench.sh
 
 stage_names=()
 stage_times=()
@@ -19,10 +20,7 @@ stage() {
   heading "$name"
   start=$(now_ms)
   set +e
-  (
-    set -e
-    "$@"
-  )
+  guarded "$@"
   code=$?
   set -e
   stage_names+=("$name")
@@ -114,12 +112,22 @@ lint_all() { "$repo/run" lint; }
 down() { "$repo/run" cluster down; }
 # A cluster of its own: nothing that was tried on an older one can help or hinder.
 fresh_cluster() {
+  hold_cluster test
   "$repo/run" cluster down
   "$repo/run" cluster up 1
 }
 image_on_nodes() {
   run_image --name localhost/pawl:dev
   "$repo/run" cluster load dist/pawl.tar
+}
+
+# Times are shown and not judged here: this machine may have much else to do. Memory is judged.
+figures() {
+  local micro=0 cluster=0
+  micro_figures --benchmark_min_time=0.2 || micro=$?
+  cluster_figures || cluster=$?
+  [ $micro -eq 0 ] || [ $micro -eq "$over_in_time" ] || return 1
+  [ $cluster -eq 0 ] || [ $cluster -eq "$over_in_time" ] || return 1
 }
 
 run_test() {
@@ -145,6 +153,7 @@ run_test() {
   count_one
   stage "Kubernetes' programs" cluster_programs
   need
+  open_use_lock # the stage takes the lock, and this program keeps it: nobody takes the cluster away between two stages
   trap 'down >/dev/null 2>&1 || true' EXIT
   stage "Cluster" fresh_cluster
   need
@@ -152,6 +161,8 @@ run_test() {
   need
   stage "End to end" end_to_end
   count_end_to_end
+  stage "Figures" figures
+  count_one
   stage "Cluster down" down
   count_one
   trap - EXIT
