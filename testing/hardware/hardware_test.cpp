@@ -13,7 +13,7 @@ namespace {
 using testing::HasSubstr;
 
 std::string ReadProfile(const std::string& name) {
-  const auto text = ReadFile(std::string(PAWL_SOURCE_DIR) + "/testing/profiles/" + name + ".yaml");
+  const auto text = ReadFile("testing/profiles/" + name + ".yaml");
   EXPECT_TRUE(text.has_value());
   return text.value_or("");
 }

@@ -16,7 +16,7 @@ Finished InNode(const std::string& script) {
   const Machine scratch("t4x4");
   const std::string folder = scratch.folder().string();
   std::ofstream(folder + "/script")
-      << "set -eu\nexport PAWL_TESTING=" << PAWL_BINARY_DIR << "/testing\n"
+      << "set -eu\nexport PAWL_TESTING=" << BuiltStandIns().string() << "\n"
       << script;
   std::ofstream(folder + "/enter")
       << "set -eu\n"

@@ -204,7 +204,7 @@ TEST_F(NvmlFaults, TheFirstVersionOfWaitLeavesTheInstancesAlone) {
 TEST(FaultScript, WhatItWritesIsWhatTheLibraryReads) {
   const Machine machine("t4x4");
   const std::string script =
-      std::string(PAWL_BINARY_DIR) + "/testing/faults --dir " + machine.folder().string() + " ";
+      BuiltStandIns().string() + "/faults --dir " + machine.folder().string() + " ";
   const Finished ran = Shell(script + "init error 9 && " + script + "gpu 2 hang && " + script +
                              "gpu 1 nvmlDeviceGetName crash && " + script + "lost 3 && " + script +
                              "event 0 0x2 0 && " + script + "show");

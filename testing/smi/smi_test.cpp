@@ -13,8 +13,8 @@ using testing::HasSubstr;
 class Smi : public testing::Test {
  protected:
   Finished Run(const std::string& arguments) const {
-    return Shell("LD_LIBRARY_PATH=" + machine_.folder().string() + " " + PAWL_BINARY_DIR +
-                 "/testing/nvidia-smi " + arguments);
+    return Shell("LD_LIBRARY_PATH=" + machine_.folder().string() + " " + BuiltStandIns().string() +
+                 "/nvidia-smi " + arguments);
   }
   Machine machine_{"t4x4"};
 };
@@ -41,8 +41,7 @@ TEST_F(Smi, SaysThatTheDriverDoesNotAnswer) {
 }
 
 TEST_F(Smi, DoesNotStartWithoutTheLibrary) {
-  const Finished ran =
-      Shell(std::string("LD_LIBRARY_PATH= ") + PAWL_BINARY_DIR + "/testing/nvidia-smi -L");
+  const Finished ran = Shell("LD_LIBRARY_PATH= " + BuiltStandIns().string() + "/nvidia-smi -L");
   EXPECT_EQ(ran.code, 127);
   EXPECT_THAT(ran.output, HasSubstr("libnvidia-ml.so.1: cannot open shared object file"));
 }
