@@ -1,5 +1,7 @@
 #include "kube/object.h"
 
+#include <algorithm>
+
 #include "kube/store.h"
 
 namespace pawl::kube {
@@ -26,7 +28,19 @@ bool IsTrue(const json::value* value) {
   return value != nullptr && value->is_bool() && value->get_bool();
 }
 
+// A decimal number as the API server writes it.
+bool IsVersion(std::string_view text) {
+  return !text.empty() && text.front() != '0' &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
 }  // namespace
+
+bool IsLater(std::string_view version, std::string_view than) {
+  if (!IsVersion(version) || !IsVersion(than)) return false;
+  if (version.size() != than.size()) return version.size() > than.size();
+  return version > than;
+}
 
 std::string Name(const json::value& object) { return TextAt(object, {"metadata", "name"}); }
 

@@ -17,6 +17,11 @@ std::string Name(const json::value& object);
 std::string Namespace(const json::value& object);
 std::string Uid(const json::value& object);
 std::string ResourceVersion(const json::value& object);
+
+// Whether resource version `version` is later than `than`, of the same resource. False where they
+// cannot be compared, because one is no number (spec/kubernetes-client.md §3).
+bool IsLater(std::string_view version, std::string_view than);
+
 ObjectKey KeyOf(const json::value& object);
 int64_t Generation(const json::value& object);  // 0 where there is none
 bool IsDeleting(const json::value& object);     // has a deletionTimestamp

@@ -77,7 +77,8 @@ class Store : public WatchSink {
     incoming_.insert_or_assign(std::move(key), std::move(entry));
   }
 
-  void EndReplace() override {
+  void EndReplace(std::string_view version) override {
+    heard_ = version;
     Entries fresh = std::exchange(incoming_, {});
     std::vector<ObjectKey> vanished;
     for (const auto& [key, entry] : entries_) {
@@ -89,25 +90,58 @@ class Store : public WatchSink {
     if (on_synced_) on_synced_();
   }
 
+  // What the watch says, unless an answer to our own write was ahead of it.
   void Upsert(const json::value& object) override {
+    Hear(object);
     const ObjectKey key = KeyOf(object);
+    const auto known = entries_.find(key);
+    const bool behind = known != entries_.end() && known->second.uid == Uid(object) &&
+                        IsLater(known->second.version, ResourceVersion(object));
+    if (behind) return;
     Entry entry = Project(key, object);
     if (entry.value) Put(key, std::move(entry));
   }
 
-  void Remove(const json::value& object) override { Drop(KeyOf(object)); }
+  void Remove(const json::value& object) override {
+    Hear(object);
+    Drop(KeyOf(object));
+  }
+
+  // The answer to our own write, which the watch may have overtaken: taken only where it is later
+  // than what is known of the object. One that is not known may have been deleted since: its answer
+  // must be later than all that the watch has said.
+  void TakeAnswer(const json::value& object) {
+    const ObjectKey key = KeyOf(object);
+    const auto known = entries_.find(key);
+    if (known != entries_.end() && known->second.uid != Uid(object)) return;
+    if (!IsLater(ResourceVersion(object),
+                 known == entries_.end() ? heard_ : known->second.version)) {
+      return;
+    }
+    Entry entry = Project(key, object);
+    if (entry.value) Put(key, std::move(entry));
+  }
 
  private:
   struct Entry {
     std::string uid;
+    std::string version;
     Pointer value;
   };
   using Entries = std::map<ObjectKey, Entry>;
 
+  void Hear(const json::value& object) {
+    std::string version = ResourceVersion(object);
+    if (!version.empty() && !IsLater(heard_, version)) heard_ = std::move(version);
+  }
+
   // Keeps the old state of an object that cannot be read now.
   Entry Project(const ObjectKey& key, const json::value& object) {
     Result<T> parsed = parse_(object);
-    if (parsed) return Entry{Uid(object), std::make_shared<const T>(std::move(*parsed))};
+    if (parsed) {
+      return Entry{Uid(object), ResourceVersion(object),
+                   std::make_shared<const T>(std::move(*parsed))};
+    }
     log::Warning("an object cannot be read, its last state is kept",
                  {{"object", key.Text()}, {"error", parsed.error()}});
     const auto known = entries_.find(key);
@@ -136,6 +170,7 @@ class Store : public WatchSink {
       Put(key, std::move(entry));
       return;
     }
+    found->second.version = std::move(entry.version);
     if (Same(found->second.value, entry.value)) return;
     const Pointer before = std::exchange(found->second.value, entry.value);
     Tell(key, before, entry.value);
@@ -158,6 +193,7 @@ class Store : public WatchSink {
   std::function<void()> on_synced_;
   Entries entries_;
   Entries incoming_;
+  std::string heard_;  // the latest resourceVersion of a list or of an event
   bool synced_ = false;
 };
 

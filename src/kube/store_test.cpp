@@ -32,7 +32,7 @@ class StoreTest : public ::testing::Test {
   void Replace(const std::vector<json::value>& objects) {
     store_.BeginReplace();
     for (const json::value& object : objects) store_.ReplaceItem(object);
-    store_.EndReplace();
+    store_.EndReplace("10");
   }
 
   std::vector<std::string> changes_;
@@ -92,6 +92,69 @@ TEST_F(StoreTest, AbandonsAListThatBrokeOff) {
   store_.ReplaceItem(Pod("a", "1", "x"));
   Replace({Pod("b", "2", "y")});
   EXPECT_THAT(Changes(), ElementsAre("g/b ->y"));
+}
+
+json::value At(json::value object, const std::string& version) {
+  object.at("metadata").as_object()["resourceVersion"] = version;
+  return object;
+}
+
+TEST_F(StoreTest, TakesAnAnswerThatIsAheadOfTheWatch) {
+  Replace({At(Pod("a", "1", "x"), "9")});
+  Changes();
+  store_.TakeAnswer(At(Pod("a", "1", "y"), "11"));
+  EXPECT_THAT(Changes(), ElementsAre("g/a x>y"));
+  store_.Upsert(At(Pod("a", "1", "x"), "10"));  // from before our write
+  EXPECT_THAT(Changes(), IsEmpty());
+  store_.Upsert(At(Pod("a", "1", "z"), "12"));
+  EXPECT_THAT(Changes(), ElementsAre("g/a y>z"));
+}
+
+TEST_F(StoreTest, IgnoresAnAnswerThatTheWatchHasOvertaken) {
+  Replace({At(Pod("a", "1", "x"), "9")});
+  store_.Upsert(At(Pod("a", "1", "newer"), "101"));
+  Changes();
+  store_.TakeAnswer(At(Pod("a", "1", "older"), "99"));
+  store_.TakeAnswer(At(Pod("a", "2", "another's"), "102"));
+  store_.TakeAnswer(Pod("a", "1", "without a version"));
+  EXPECT_THAT(Changes(), IsEmpty());
+}
+
+TEST_F(StoreTest, AnAnswerDoesNotBringBackWhatWasDeleted) {
+  Replace({At(Pod("a", "1", "x"), "9")});
+  store_.Remove(At(Pod("a", "1", "x"), "12"));
+  Changes();
+  store_.TakeAnswer(At(Pod("a", "1", "y"), "11"));
+  EXPECT_THAT(Changes(), IsEmpty());
+  Replace({At(Pod("b", "2", "x"), "13")});
+  Replace({});
+  Changes();
+  store_.TakeAnswer(At(Pod("b", "2", "y"), "8"));  // before the list that lacks it
+  EXPECT_THAT(Changes(), IsEmpty());
+}
+
+TEST_F(StoreTest, TakesTheAnswerThatMadeAnObject) {
+  Replace({});
+  store_.TakeAnswer(At(Pod("a", "1", "x"), "11"));
+  EXPECT_THAT(Changes(), ElementsAre("g/a ->x"));
+}
+
+TEST_F(StoreTest, BelievesAListEvenWhereVersionsWentBack) {
+  Replace({At(Pod("a", "1", "x"), "900")});
+  Changes();
+  Replace({At(Pod("a", "1", "restored"), "7")});
+  store_.Upsert(At(Pod("a", "1", "y"), "11"));
+  EXPECT_THAT(Changes(), ElementsAre("g/a x>restored", "g/a restored>y"));
+}
+
+TEST(IsLater, ComparesNumbersOnly) {
+  EXPECT_TRUE(IsLater("10", "9"));
+  EXPECT_TRUE(IsLater("11", "10"));
+  EXPECT_FALSE(IsLater("10", "10"));
+  EXPECT_FALSE(IsLater("9", "10"));
+  EXPECT_FALSE(IsLater("", "1"));
+  EXPECT_FALSE(IsLater("2", ""));
+  EXPECT_FALSE(IsLater("b", "a"));
 }
 
 TEST(KeepWhole, LeavesOutManagedFieldsOnly) {

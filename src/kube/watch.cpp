@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/json/monotonic_resource.hpp>
+#include <utility>
 
 #include "base/log.h"
 #include "kube/frames.h"
@@ -20,6 +21,14 @@ constexpr Duration kSpread = 60s;
 Time Now() { return std::chrono::steady_clock::now(); }
 
 }  // namespace
+
+WatchTarget OneObject(const Resource& resource, std::string ns, std::string_view name) {
+  WatchTarget target;
+  target.resource = resource;
+  target.ns = std::move(ns);
+  target.field_selector = "metadata.name=" + std::string(name);
+  return target;
+}
 
 Reflector::Reflector(Client& client, WatchTarget target, WatchSink& sink, ReflectorOptions options)
     : client_(client),
@@ -91,7 +100,7 @@ Task<> Reflector::ListAll() {
     unpaged_ = false;
     synced_ = true;
     Recovered();
-    sink_.EndReplace();
+    sink_.EndReplace(resource_version_);
     co_return;
   }
   if (listed.refused.IsExpired() && next_ == Next::kListNewest) unpaged_ = true;

@@ -28,7 +28,7 @@ class WatchSink {
   // breaks off begins again by another BeginReplace.
   virtual void BeginReplace() = 0;
   virtual void ReplaceItem(const json::value& object) = 0;
-  virtual void EndReplace() = 0;
+  virtual void EndReplace(std::string_view version) = 0;  // the resourceVersion of the whole
 
   virtual void Upsert(const json::value& object) = 0;
   virtual void Remove(const json::value& object) = 0;  // its last state
@@ -42,6 +42,8 @@ struct WatchTarget {
   std::string field_selector;  // "metadata.name=n1": one object
   bool metadata_only = false;
 };
+
+WatchTarget OneObject(const Resource& resource, std::string ns, std::string_view name);
 
 struct ReflectorOptions {
   Duration timeout = 290s;  // asked of the server as timeoutSeconds, plus up to 60 s by chance

@@ -182,12 +182,12 @@ bool Operator::Healthy() const {
   return std::chrono::steady_clock::now() - election_.last_renewal() <= options_.lease.duration;
 }
 
-// The answer to our own write is newer than what the watch has brought so far.
+// The answer to our own write is mostly ahead of the watch; where it is not, the store ignores it.
 void Operator::TakeAnswer(const kube::Resource& resource, const json::value& object) {
-  if (resource.kind == kube::kNodes.kind) nodes_.Upsert(object);
-  if (resource.kind == kClusterPolicies.kind) policies_.Upsert(object);
-  if (resource.kind == kube::kDaemonSets.kind) daemonsets_.Upsert(object);
-  if (resource.kind == kube::kRuntimeClasses.kind) runtime_classes_.Upsert(object);
+  if (resource.kind == kube::kNodes.kind) nodes_.TakeAnswer(object);
+  if (resource.kind == kClusterPolicies.kind) policies_.TakeAnswer(object);
+  if (resource.kind == kube::kDaemonSets.kind) daemonsets_.TakeAnswer(object);
+  if (resource.kind == kube::kRuntimeClasses.kind) runtime_classes_.TakeAnswer(object);
 }
 
 }  // namespace pawl::op

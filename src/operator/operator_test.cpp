@@ -50,24 +50,26 @@ class OperatorTest : public testing::Test {
   }
 
   // The object as it is after the patch, roughly: enough for the operator to believe it.
-  static std::string AfterWrite(const TestServer::Request& request) {
+  std::string AfterWrite(const TestServer::Request& request) {
     json::object object = ParseJson(request.body).value().as_object();
     json::object& metadata = object["metadata"].as_object();
+    const std::string version = std::to_string(++version_);
     if (request.target.find("/nodes/") != std::string::npos) {
       json::object node = ParseYaml(kNode).value().as_object();
       for (const auto& label : metadata["labels"].as_object()) {
         node["metadata"].at("labels").as_object()[label.key()] = label.value();
       }
-      node["metadata"].as_object()["resourceVersion"] = "11";
+      node["metadata"].as_object()["resourceVersion"] = version;
       return ToJson(node);
     }
     if (request.target.find("/status") != std::string::npos) {
       json::object policy = ParseYaml(kPolicy).value().as_object();
+      policy["metadata"].as_object()["resourceVersion"] = version;
       policy["status"] = object["status"];
       return ToJson(policy);
     }
     metadata["uid"] = "made";
-    metadata["resourceVersion"] = "12";
+    metadata["resourceVersion"] = version;
     return ToJson(object);
   }
 
@@ -103,6 +105,7 @@ class OperatorTest : public testing::Test {
   const char* refuse_ = nullptr;
   int code_ = 403;
   std::string reason_ = "Forbidden";
+  int version_ = 10;
   TestServer server_{loop_, [this](const TestServer::Request& request) { return Reply(request); }};
   std::unique_ptr<kube::Client> client_ = NewClient(loop_, server_.Url());
   bool ended_ = false;
