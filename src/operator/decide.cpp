@@ -144,6 +144,7 @@ void Pass::KeepAgent(const api::ClusterPolicy& policy) {
     errors_.push_back(FailedState(kStateDevicePlugin, wanted.error().message()));
     return;
   }
+  Stamp(*wanted);
   ApplyUnlessThere(kube::kDaemonSets, std::move(*wanted), live, kStateDevicePlugin);
 }
 

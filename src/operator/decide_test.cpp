@@ -166,6 +166,36 @@ TEST(Decide, RepairsWhatSomebodyChanged) {
               ElementsAre("DaemonSet gpu-operator/nvidia-device-plugin-daemonset"));
 }
 
+// Replaces the spec of the policy.
+void SetSpec(ClusterView& view, std::string_view spec) {
+  json::object policy = view.policies[0]->as_object();
+  policy["spec"] = MakePolicy("x", "", spec)->at("spec");
+  view.policies[0] = std::make_shared<const json::value>(std::move(policy));
+}
+
+TEST(Decide, TakesOffWhatThePolicyAsksForNoMore) {
+  ClusterView view = View();
+  view.nodes = {MakeNode("n1", {{kPci, "true"}})};
+  Settle(view);
+  const auto without_hash = [&view] {
+    json::object daemonset = view.daemonsets[0]->as_object();
+    daemonset["metadata"].as_object().erase("annotations");
+    daemonset["metadata"].as_object().erase("managedFields");
+    return ToJson(daemonset);
+  };
+  const std::string before = without_hash();
+  SetSpec(view,
+          "{driver: {enabled: false}, mig: {strategy: single}, daemonsets: {labels: {team: a}, "
+          "podSecurityContext: {runAsUser: 7}}, devicePlugin: {resources: {limits: {cpu: 1}}}}");
+  Settle(view);
+  EXPECT_EQ(kube::Label(*view.daemonsets[0], "team"), "a");
+  EXPECT_NE(without_hash(), before);
+  SetSpec(view, kPlainSpec);
+  Settle(view);
+  EXPECT_EQ(kube::Label(*view.daemonsets[0], "team"), std::nullopt);
+  EXPECT_EQ(without_hash(), before);
+}
+
 TEST(Decide, LeavesForeignRuntimeClassesAlone) {
   ClusterView view = View("{driver: {enabled: false}, cdi: {enabled: false}}");
   json::object foreign = kube::NewObject(kube::kRuntimeClasses, "", "nvidia");

@@ -1,5 +1,7 @@
 #include "operator/operands.h"
 
+#include <cstdint>
+
 #include "kube/object.h"
 #include "kube/quantity.h"
 #include "operator/names.h"
@@ -204,6 +206,21 @@ json::object UpdateStrategy(const api::ClusterPolicy::DaemonSets& common) {
 }
 
 }  // namespace
+
+// FNV-1a, 32 bits, over the object's text. The value differs from upstream's, which hashes a dump
+// in Go's own notation (spec/operator.md §7).
+void Stamp(json::object& wanted) {
+  constexpr uint32_t kBasis = 2166136261U;
+  constexpr uint32_t kPrime = 16777619U;
+  uint32_t hash = kBasis;
+  for (const char c : ToJson(wanted)) {
+    hash ^= static_cast<unsigned char>(c);
+    hash *= kPrime;
+  }
+  json::object& metadata = wanted["metadata"].as_object();
+  if (!metadata.contains("annotations")) metadata["annotations"] = json::object();
+  metadata["annotations"].as_object()[kAppliedHash] = std::to_string(hash);
+}
 
 bool WantsAgent(const api::ClusterPolicy& policy) {
   return policy.toolkit_enabled || policy.device_plugin_enabled || policy.gfd_enabled;

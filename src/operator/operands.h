@@ -25,6 +25,12 @@ struct OperandContext {
 Result<json::object> AgentDaemonSet(const api::ClusterPolicy& policy,
                                     const OperandContext& context);
 
+// Annotation whose value tells one wanted object from another, upstream's name. With it in what we
+// apply, an object that has more than we want now, because an earlier policy asked for it, differs
+// too: the API server then takes off what only we had applied.
+inline constexpr std::string_view kAppliedHash = "nvidia.com/last-applied-hash";
+void Stamp(json::object& wanted);
+
 // Whether any part that the agent stands for is on.
 bool WantsAgent(const api::ClusterPolicy& policy);
 

@@ -21,6 +21,33 @@ void Merge(json::object& object, const json::object& changes) {
   }
 }
 
+// Takes off `object` what `before` has and `after` has not: fields whose only owner lets go.
+void TakeOff(json::object& object, const json::object& before, const json::object& after) {
+  for (const auto& member : before) {
+    json::value* there = object.if_contains(member.key());
+    if (there == nullptr) continue;
+    const json::value* kept = after.if_contains(member.key());
+    if (kept == nullptr) {
+      object.erase(member.key());
+    } else if (there->is_object() && member.value().is_object() && kept->is_object()) {
+      TakeOff(there->as_object(), member.value().as_object(), kept->as_object());
+    }
+  }
+}
+
+// What was applied last, kept as managedFields, one for each subresource.
+void TakeOver(json::object& object, const ApplyObject& apply) {
+  json::value& fields = object["metadata"].as_object()["managedFields"];
+  if (fields.is_null()) fields = json::object();
+  json::object& managed = fields.as_object();
+  if (const json::value* before = managed.if_contains(apply.subresource)) {
+    const json::object owned = before->as_object();
+    TakeOff(object, owned, apply.object);
+  }
+  json::object& now = object["metadata"].as_object();
+  now["managedFields"].as_object()[apply.subresource] = apply.object;
+}
+
 std::vector<ObjectPointer>& ObjectsOf(const kube::Resource& resource, ClusterView& view) {
   if (resource.kind == "DaemonSet") return view.daemonsets;
   if (resource.kind == "RuntimeClass") return view.runtime_classes;
@@ -46,11 +73,13 @@ struct Server {
     for (ObjectPointer& object : objects) {
       if (kube::Name(*object) != name) continue;
       json::object changed = object->as_object();
+      TakeOver(changed, apply);
       Merge(changed, apply.object);
       object = std::make_shared<const json::value>(std::move(changed));
       return;
     }
     json::object made = apply.object;
+    TakeOver(made, apply);
     made["metadata"].as_object()["uid"] = "uid-of-" + name;
     made["metadata"].as_object()["generation"] = 1;
     objects.push_back(std::make_shared<const json::value>(std::move(made)));
