@@ -97,10 +97,30 @@ void ParseDriver(FieldReader reader, ClusterPolicy& policy, Findings& findings) 
   }
 }
 
-void ParseMigManager(FieldReader reader, ClusterPolicy& policy) {
-  policy.mig_manager_enabled = reader.Bool("enabled").value_or(true);
+// What upstream switches on by default is worth a warning only where it is asked for.
+void ParseMigManager(FieldReader reader, ClusterPolicy& policy, Findings& findings) {
+  const std::optional<bool> enabled = reader.Bool("enabled");
+  policy.mig_manager_enabled = enabled.value_or(true);
+  if (enabled.value_or(false)) {
+    findings.warnings.emplace_back(
+        "spec.migManager.enabled: this version has no such component; nodes get its labels only");
+  }
   FieldReader config = reader.In("config");
   if (const auto text = config.OptionalText("default")) policy.mig_default_config = *text;
+}
+
+void ParseCdi(FieldReader reader, ClusterPolicy& policy, Findings& findings) {
+  policy.cdi_enabled = reader.Bool("enabled").value_or(true);
+  policy.nri_enabled = reader.Bool("nriPluginEnabled").value_or(false);
+  if (!policy.cdi_enabled) {
+    findings.warnings.emplace_back(
+        "spec.cdi.enabled: this version always uses CDI; false only takes RuntimeClasses away");
+  }
+  if (policy.nri_enabled) {
+    findings.warnings.emplace_back(
+        "spec.cdi.nriPluginEnabled: this version has no such plugin; true only takes the "
+        "RuntimeClasses away");
+  }
 }
 
 void ReportNotBuilt(FieldReader& spec, Findings& findings) {
@@ -128,15 +148,13 @@ void ParseSpec(FieldReader spec, ClusterPolicy& policy, Findings& findings) {
   AddPullSecrets(policy.pull_secrets, gfd);
   gfd.Known("imagePullPolicy");
   gfd.ReportUnread();
-  ParseMigManager(spec.In("migManager"), policy);
+  ParseMigManager(spec.In("migManager"), policy, findings);
   FieldReader mig = spec.In("mig");
   if (const std::string strategy = mig.OneOf("strategy", {"none", "single", "mixed"}, "");
       !strategy.empty()) {
     policy.mig_strategy = strategy;
   }
-  FieldReader cdi = spec.In("cdi");
-  policy.cdi_enabled = cdi.Bool("enabled").value_or(true);
-  policy.nri_enabled = cdi.Bool("nriPluginEnabled").value_or(false);
+  ParseCdi(spec.In("cdi"), policy, findings);
   FieldReader paths = spec.In("hostPaths");
   if (const std::string root = paths.Text("rootFS"); !root.empty()) policy.host_root = root;
   if (const std::string folder = paths.Text("driverInstallDir"); !folder.empty()) {

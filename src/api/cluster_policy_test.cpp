@@ -74,7 +74,7 @@ hostPaths: {rootFS: /host2, driverInstallDir: /run/nvidia/driver}
   EXPECT_EQ(policy->mig_default_config, "");
   EXPECT_TRUE(policy->nri_enabled);
   EXPECT_EQ(policy->host_root, "/host2");
-  EXPECT_THAT(policy->warnings, IsEmpty());
+  EXPECT_THAT(policy->warnings, ElementsAre(HasSubstr("spec.cdi.nriPluginEnabled")));
 }
 
 TEST(ClusterPolicy, NamesEveryWrongFieldByItsPath) {
@@ -106,12 +106,17 @@ dcgmExporter: {enabled: true}
 dcgm: {enabled: false}
 devicePlugin: {image: k8s-device-plugin, env: [{name: A, value: b}], args: []}
 sandboxWorkloads: {enabled: false, defaultWorkload: container, mode: kubevirt}
+migManager: {enabled: true}
+cdi: {enabled: false, nriPluginEnabled: true}
 gadget: {enabled: true}
 )");
   ASSERT_TRUE(policy) << policy.error().message();
   EXPECT_THAT(policy->warnings,
               testing::UnorderedElementsAre(
                   HasSubstr("spec.driver.enabled: this version installs no driver"),
+                  HasSubstr("spec.migManager.enabled: this version has no such component"),
+                  HasSubstr("spec.cdi.enabled: this version always uses CDI"),
+                  HasSubstr("spec.cdi.nriPluginEnabled: this version has no such plugin"),
                   "spec.dcgmExporter.enabled: this version has no such component",
                   "spec.devicePlugin.image: this version does nothing with it",
                   "spec.devicePlugin.env: this version does nothing with it",
