@@ -34,6 +34,7 @@ std::string JoinPath(std::string_view root, std::string_view path) {
 void AddCdi(const AllocationRules& rules, const std::vector<std::string>& names,
             const std::string& request_uuid, node::AllocateAnswer& answer) {
   std::vector<std::string> qualified;
+  qualified.reserve(names.size());
   for (const std::string& name : names) {
     qualified.push_back(std::string(kPluginCdiVendor) + "/" + std::string(kPluginCdiClass) + "=" +
                         name);
