@@ -3,16 +3,6 @@
 #include "base/version.h"
 
 namespace pawl::agent {
-namespace {
-
-kube::WatchTarget OnlyNode(const std::string& node_name) {
-  kube::WatchTarget target;
-  target.resource = kube::kNodes;
-  target.field_selector = "metadata.name=" + node_name;
-  return target;
-}
-
-}  // namespace
 
 Result<std::unique_ptr<NodeLink>> NodeLink::Create(const Executor& executor,
                                                    const kube::ClientConfig& config,
@@ -29,11 +19,12 @@ Result<std::unique_ptr<NodeLink>> NodeLink::Create(const Executor& executor,
 NodeLink::NodeLink(std::unique_ptr<kube::Client> client, std::string node_name)
     : client_(std::move(client)),
       node_name_(std::move(node_name)),
-      nodes_(ParseOwnNode,
+      nodes_([manager = client_->field_manager()](
+                 const json::value& object) { return ParseOwnNode(object, manager); },
              [this](const kube::Store<OwnNode>::Change& change) {
                if (on_node) on_node(change.after);
              }),
-      reflector_(*client_, OnlyNode(node_name_), nodes_) {}
+      reflector_(*client_, kube::OneObject(kube::kNodes, "", node_name_), nodes_) {}
 
 Task<> NodeLink::Run() { return reflector_.Run(); }
 

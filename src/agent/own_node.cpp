@@ -1,6 +1,5 @@
 #include "agent/own_node.h"
 
-#include "base/text.h"
 #include "kube/object.h"
 #include "kube/quantity.h"
 #include "kube/resource.h"
@@ -9,30 +8,15 @@ namespace pawl::agent {
 namespace {
 
 constexpr std::string_view kPrefix = "nvidia.com/";
-constexpr std::string_view kNfdAnnotation = "nfd.node.kubernetes.io/feature-labels";
-constexpr std::string_view kNfdPrefix = "feature.node.kubernetes.io/";
-
-// NFD lists its labels without its own prefix (spec/feature-discovery.md §11.5).
-std::set<std::string> NfdLabels(const json::value& object) {
-  std::set<std::string> keys;
-  const std::optional<std::string> list = kube::Annotation(object, kNfdAnnotation);
-  if (!list) return keys;
-  for (const std::string& part : Split(*list, ',')) {
-    const std::string key(Trim(part));
-    if (key.empty()) continue;
-    keys.insert(key.find('/') == std::string::npos ? std::string(kNfdPrefix) + key : key);
-  }
-  return keys;
-}
 
 }  // namespace
 
-Result<OwnNode> ParseOwnNode(const json::value& object) {
+Result<OwnNode> ParseOwnNode(const json::value& object, std::string_view field_manager) {
   OwnNode node;
   for (auto& [key, value] : kube::LabelsOf(object)) {
     if (key.starts_with(kPrefix)) node.labels[key] = value;
   }
-  node.nfd_labels = NfdLabels(object);
+  node.owners = kube::OwnersOfLabels(object, field_manager);
   const json::value* allocatable = FindPath(object, {"status", "allocatable"});
   if (allocatable != nullptr && allocatable->is_object()) {
     for (const auto& entry : allocatable->get_object()) {
@@ -53,12 +37,7 @@ Result<OwnNode> ParseOwnNode(const json::value& object) {
 }
 
 Labels LabelsToWrite(const Labels& wanted, const OwnNode* node) {
-  if (node == nullptr || node->nfd_labels.empty()) return wanted;
-  Labels ours;
-  for (const auto& [key, value] : wanted) {
-    if (!node->nfd_labels.contains(key)) ours[key] = value;
-  }
-  return ours;
+  return node == nullptr ? wanted : kube::LeaveToNfd(wanted, node->owners, node->labels);
 }
 
 bool LabelsDiffer(const Labels& wanted, const OwnNode& node) {

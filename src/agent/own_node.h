@@ -5,19 +5,20 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
+#include <string_view>
 
 #include "agent/decide/chain.h"
 #include "agent/decide/labels.h"
 #include "base/clock.h"
 #include "base/json.h"
+#include "kube/label_owners.h"
 
 namespace pawl::agent {
 
 struct OwnNode {
-  std::map<std::string, std::string> labels;   // of nvidia.com/ only
-  std::set<std::string> nfd_labels;            // keys that Node Feature Discovery owns
+  std::map<std::string, std::string> labels;  // of nvidia.com/ only
+  kube::LabelOwners owners;
   std::map<std::string, int64_t> allocatable;  // of nvidia.com/ only
   std::optional<NodeCondition> gpu_ready;
   std::string gpu_ready_since;  // lastTransitionTime
@@ -25,10 +26,10 @@ struct OwnNode {
   bool operator==(const OwnNode&) const = default;
 };
 
-Result<OwnNode> ParseOwnNode(const json::value& object);
+// `field_manager` is ours.
+Result<OwnNode> ParseOwnNode(const json::value& object, std::string_view field_manager);
 
-// The labels that are ours to write: those that NFD owns are left to it
-// (spec/feature-discovery.md §11.6).
+// The labels that are ours to write: those that NFD owns are left to it (kube/label_owners.h).
 Labels LabelsToWrite(const Labels& wanted, const OwnNode* node);
 
 // Whether the node lacks one of them or has another value.

@@ -12,7 +12,7 @@ json::value Parse(std::string_view text) {
 }
 
 OwnNode NodeFrom(std::string_view text) {
-  const Result<OwnNode> node = ParseOwnNode(Parse(text));
+  const Result<OwnNode> node = ParseOwnNode(Parse(text), "pawl-agent");
   EXPECT_TRUE(node);
   return *node;
 }
@@ -26,7 +26,7 @@ TEST(OwnNode, ReadsOnlyWhatConcernsGpus) {
         {"type": "GPUReady", "status": "False", "reason": "DriverNotFound", "message": "m",
          "lastTransitionTime": "2026-01-02T03:04:05Z"}]}})");
   EXPECT_EQ(node.labels, (std::map<std::string, std::string>{{"nvidia.com/gpu.count", "4"}}));
-  EXPECT_EQ(node.nfd_labels,
+  EXPECT_EQ(node.owners.nfd,
             (std::set<std::string>{"nvidia.com/gpu.family",
                                    "feature.node.kubernetes.io/pci-10de.present"}));
   EXPECT_EQ(node.allocatable, (std::map<std::string, int64_t>{{"nvidia.com/gpu", 4}}));
@@ -39,10 +39,17 @@ TEST(OwnNode, ANodeWithoutAnythingIsReadToo) { EXPECT_EQ(NodeFrom("{}"), OwnNode
 
 TEST(OwnNode, LabelsThatNfdOwnsAreLeftToIt) {
   OwnNode node;
-  node.nfd_labels = {"nvidia.com/gpu.family"};
+  node.owners.nfd = {"nvidia.com/gpu.family"};
   const Labels wanted = {{"nvidia.com/gpu.count", "4"}, {"nvidia.com/gpu.family", "turing"}};
   EXPECT_EQ(LabelsToWrite(wanted, &node), (Labels{{"nvidia.com/gpu.count", "4"}}));
   EXPECT_EQ(LabelsToWrite(wanted, nullptr), wanted);
+}
+
+TEST(OwnNode, ALabelThatNfdClaimsFromUsStaysOnTheNode) {
+  OwnNode node;
+  node.owners = {{"nvidia.com/gpu.family"}, {"nvidia.com/gpu.family"}};
+  node.labels = {{"nvidia.com/gpu.family", "ampere"}};
+  EXPECT_EQ(LabelsToWrite({{"nvidia.com/gpu.family", "turing"}}, &node), node.labels);
 }
 
 TEST(OwnNode, AMissingOrForeignValueIsADifference) {

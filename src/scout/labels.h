@@ -2,18 +2,18 @@
 //
 // Two rules make it harmless. A label never goes because something could not be read, only because
 // it was read and is gone: losing pci-10de.present takes the GPU stack off the node. And what Node
-// Feature Discovery owns is left to it.
+// Feature Discovery owns is left to it, without taking it off the node (kube/label_owners.h).
 #pragma once
 
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/json.h"
 #include "base/result.h"
+#include "kube/label_owners.h"
 
 namespace pawl::scout {
 
@@ -27,9 +27,8 @@ struct Source {
 
 // Our Node object, as far as it matters here.
 struct OwnNode {
-  Labels labels;                    // of feature.node.kubernetes.io/ and nvidia.com/
-  std::set<std::string> nfd_owned;  // keys that Node Feature Discovery has listed as its own
-  std::set<std::string> ours;       // keys that we have applied
+  Labels labels;  // of feature.node.kubernetes.io/ and nvidia.com/
+  kube::LabelOwners owners;
   bool operator==(const OwnNode&) const = default;
 };
 

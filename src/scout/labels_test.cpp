@@ -38,9 +38,9 @@ metadata:
   const auto node = ParseOwnNode(object, "pawl-scout");
   ASSERT_TRUE(node);
   EXPECT_THAT(node->labels, ElementsAre(Pair(kPci, "true"), Pair("nvidia.com/gpu.count", "4")));
-  EXPECT_THAT(node->nfd_owned,
+  EXPECT_THAT(node->owners.nfd,
               UnorderedElementsAre("feature.node.kubernetes.io/cpu-cpuid.AVX", "vendor.example/x"));
-  EXPECT_THAT(node->ours, ElementsAre(kPci));
+  EXPECT_THAT(node->owners.ours, ElementsAre(kPci));
 }
 
 TEST(WantedLabels, AreWhatWasRead) {
@@ -54,7 +54,7 @@ TEST(WantedLabels, AreWhatWasRead) {
 TEST(WantedLabels, OutliveAReadFailure) {
   OwnNode node;
   node.labels = {{kPci, "true"}, {kKernel, "6.1"}};
-  node.ours = {kPci, kKernel};
+  node.owners.ours = {kPci, kKernel};
   const Labels wanted = WantedLabels({Pci(std::nullopt), Kernel(Labels{{kKernel, "6.2"}})}, node);
   EXPECT_THAT(wanted, ElementsAre(Pair(kKernel, "6.2"), Pair(kPci, "true")));
 }
@@ -62,7 +62,7 @@ TEST(WantedLabels, OutliveAReadFailure) {
 TEST(WantedLabels, GoWhenTheHardwareIsReadAndGone) {
   OwnNode node;
   node.labels = {{kPci, "true"}};
-  node.ours = {kPci};
+  node.owners.ours = {kPci};
   const Labels wanted = WantedLabels({Pci(Labels{})}, node);
   EXPECT_THAT(wanted, IsEmpty());
   EXPECT_FALSE(AreThere(wanted, node));
@@ -76,15 +76,25 @@ TEST(WantedLabels, AFailureTakesOverNobodyElsesLabels) {
 
 TEST(WantedLabels, LeaveToNodeFeatureDiscoveryWhatItOwns) {
   OwnNode node;
-  node.nfd_owned = {kPci};
+  node.owners.nfd = {kPci};
   EXPECT_THAT(WantedLabels({Pci(Labels{{kPci, "true"}}), Kernel(Labels{{kKernel, "6.1"}})}, node),
               ElementsAre(Pair(kKernel, "6.1")));
+}
+
+// Left out of what we apply, the API server would take a label off that only we have applied.
+TEST(WantedLabels, StayOnTheNodeWhenNodeFeatureDiscoveryClaimsThem) {
+  OwnNode node;
+  node.labels = {{kPci, "true"}};
+  node.owners = {{kPci}, {kPci}};
+  const Labels wanted = WantedLabels({Pci(Labels{{kPci, "true"}})}, node);
+  EXPECT_THAT(wanted, ElementsAre(Pair(kPci, "true")));
+  EXPECT_TRUE(AreThere(wanted, node));
 }
 
 TEST(AreThere, SeesLostAndChangedLabels) {
   OwnNode node;
   node.labels = {{kPci, "true"}};
-  node.ours = {kPci};
+  node.owners.ours = {kPci};
   const Labels wanted = {{kPci, "true"}};
   EXPECT_TRUE(AreThere(wanted, node));
   node.labels[kPci] = "false";
@@ -92,7 +102,7 @@ TEST(AreThere, SeesLostAndChangedLabels) {
   node.labels.clear();
   EXPECT_FALSE(AreThere(wanted, node));
   node.labels = wanted;
-  node.ours.clear();  // somebody else's
+  node.owners.ours.clear();  // somebody else's
   EXPECT_FALSE(AreThere(wanted, node));
 }
 

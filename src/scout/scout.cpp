@@ -15,13 +15,6 @@ namespace {
 constexpr Duration kFirstPause = 1s;
 constexpr Duration kLongestPause = 30s;
 
-kube::WatchTarget OnlyNode(const std::string& name) {
-  kube::WatchTarget target;
-  target.resource = kube::kNodes;
-  target.field_selector = "metadata.name=" + name;
-  return target;
-}
-
 }  // namespace
 
 Scout::Scout(const Executor& executor, kube::Client& client, ScoutOptions options)
@@ -32,19 +25,15 @@ Scout::Scout(const Executor& executor, kube::Client& client, ScoutOptions option
       node_([manager = client.field_manager()](
                 const json::value& object) { return ParseOwnNode(object, manager); },
             [this](const auto&) { wake_.Notify(); }),
-      watch_(client, OnlyNode(options_.node_name), node_) {}
+      watch_(client, kube::OneObject(kube::kNodes, "", options_.node_name), node_) {}
 
 Task<> Scout::Run() {
   Spawn(executor_, "watch own node", watch_.Run());
   Spawn(executor_, "uevents", Listen());
   while (!stopping_) {
-    co_await Look();
+    const Duration pause = co_await Look();
     if (stopping_) break;
-    if (pause_ > Duration::zero()) {
-      co_await wake_.WaitFor(pause_);
-    } else {
-      co_await wake_.WaitFor(options_.interval);
-    }
+    co_await wake_.WaitFor(pause);
   }
 }
 
@@ -74,7 +63,7 @@ Task<> Scout::Listen() {
   }
 }
 
-Task<> Scout::Look() {
+Task<Duration> Scout::Look() {
   std::vector<std::string> problems;
   const std::vector<Source> sources = ReadSources(options_.host_root, options_.proc_root, problems);
   if (std::string now = Join(problems, "; "); now != problem_) {
@@ -84,20 +73,28 @@ Task<> Scout::Look() {
     }
   }
   const kube::Store<OwnNode>::Pointer node = node_.Get({"", options_.node_name});
-  if (node == nullptr) co_return;  // its watch wakes us
+  if (node == nullptr) co_return options_.interval;  // its watch wakes us
   Labels wanted = WantedLabels(sources, *node);
   if (AreThere(wanted, *node)) {
     pause_ = Duration::zero();
     if (!std::exchange(settled_, true)) ReleaseStartupMemory();
-    co_return;
+    co_return options_.interval;
   }
-  const Status published = co_await Publish(std::move(wanted));
+  // Somebody else writes other values. Both of us at full speed would be a load on the API server.
+  const Duration since = std::chrono::steady_clock::now() - written_at_;
+  if (wanted == written_ && since < options_.between_writes) {
+    co_return options_.between_writes - since;
+  }
+  const Status published = co_await Publish(wanted);
   if (published) {
     pause_ = Duration::zero();
-    co_return;
+    written_ = std::move(wanted);
+    written_at_ = std::chrono::steady_clock::now();
+    co_return options_.interval;
   }
   pause_ = std::clamp(pause_ * 2, kFirstPause, kLongestPause);
   log::Warning("the labels cannot be written", {{"error", published.error()}});
+  co_return pause_;
 }
 
 Task<Status> Scout::Publish(Labels labels) {
@@ -109,7 +106,7 @@ Task<Status> Scout::Publish(Labels labels) {
   const kube::WriteOptions options;
   const Result<json::value> node = co_await client_.Apply(kube::kNodes, body, options);
   if (!node) co_return Fail(node.error());
-  node_.Upsert(*node);
+  node_.TakeAnswer(*node);
   log::Info("labels written", {{"node", options_.node_name}, {"labels", labels.size()}});
   co_return Status();
 }

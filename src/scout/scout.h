@@ -20,6 +20,7 @@ struct ScoutOptions {
   std::string host_root = "/host";
   std::string proc_root = "/";
   Duration interval = 60s;
+  Duration between_writes = 5s;  // the least time between two writes of the same
 };
 
 class Scout {
@@ -32,7 +33,7 @@ class Scout {
 
  private:
   Task<> Listen();
-  Task<> Look();
+  Task<Duration> Look();  // for how long nothing is to be done, if nothing happens
   Task<Status> Publish(Labels labels);
 
   Executor executor_;
@@ -43,6 +44,8 @@ class Scout {
   kube::Reflector watch_;
   std::optional<Uevents> uevents_;
   std::string problem_;   // the last one that was logged
+  Labels written_;        // by the last write that went through
+  Time written_at_{};     // and when
   Duration pause_{};      // before a refused write is repeated; zero: none was
   bool settled_ = false;  // has once found all as it should be
   bool stopping_ = false;
