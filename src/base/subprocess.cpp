@@ -8,12 +8,14 @@
 
 #include <algorithm>
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <csignal>
 #include <cstring>
+#include <optional>
 
 namespace pawl {
 namespace {
@@ -52,7 +54,64 @@ std::vector<char*> Pointers(const std::vector<std::string>& texts) {
   return pointers;
 }
 
+// Reaps what can be watched by no descriptor. Its end is near: it has been killed as it began.
+void ReapByAsking(pid_t pid, const std::shared_ptr<asio::steady_timer>& timer) {
+  if (waitpid(pid, nullptr, WNOHANG) != 0) return;
+  timer->expires_after(100ms);
+  timer->async_wait([pid, timer](const boost::system::error_code& error) {
+    if (!error) ReapByAsking(pid, timer);
+  });
+}
+
 }  // namespace
+
+// Outlives the Child: the wait for its end holds it.
+class Child::Process {
+ public:
+  Process(const Executor& executor, pid_t pid, int descriptor)
+      : pid_(pid), descriptor_(executor, descriptor), ended_(executor) {}
+
+  static void Reap(const std::shared_ptr<Process>& self) {
+    self->descriptor_.async_wait(asio::posix::stream_descriptor::wait_read,
+                                 [self](const boost::system::error_code&) { self->Ended(); });
+  }
+
+  pid_t pid() const { return pid_; }
+
+  void Kill(int signal) {
+    // Through the pidfd: the number may belong to somebody else by now.
+    if (descriptor_.is_open()) {
+      syscall(SYS_pidfd_send_signal, descriptor_.native_handle(), signal, nullptr, 0);
+    }
+  }
+
+  Task<ExitStatus> Wait() {
+    while (!status_) co_await ended_.Wait();
+    co_return *status_;
+  }
+
+ private:
+  void Ended() {
+    siginfo_t info{};
+    ExitStatus status;
+    if (waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG) == 0 &&
+        info.si_pid == pid_) {
+      if (info.si_code == CLD_EXITED) {
+        status.code = info.si_status;
+      } else {
+        status.signal = info.si_status;
+      }
+      descriptor_.close();
+    }
+    status_ = status;
+    ended_.Notify();
+  }
+
+  const pid_t pid_;
+  asio::posix::stream_descriptor descriptor_;  // a pidfd: readable when the process has ended
+  Event ended_;
+  std::optional<ExitStatus> status_;
+};
 
 std::string ToString(const ExitStatus& status) {
   if (status.signal != 0) {
@@ -80,42 +139,25 @@ Result<Child> Child::Start(const Executor& executor, const Command& command) {
   const int error = posix_spawnp(&pid, arguments[0], &actions.actions, &attributes.attributes,
                                  arguments.data(), environment.data());
   if (error != 0) return Fail(Error::FromErrno("starting " + command.arguments[0], error));
-  const int process = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
-  if (process < 0) {
+  const int descriptor = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
+  if (descriptor < 0) {
     const int error_number = errno;
     kill(pid, SIGKILL);
+    ReapByAsking(pid, std::make_shared<asio::steady_timer>(executor));
     return Fail(Error::FromErrno("watching " + command.arguments[0], error_number));
   }
-  return Child(pid, asio::posix::stream_descriptor(executor, process));
+  auto process = std::make_shared<Process>(executor, pid, descriptor);
+  Process::Reap(process);
+  return Child(std::move(process));
 }
 
 Child::~Child() {
-  if (process_.is_open()) Kill(SIGKILL);
+  if (process_) process_->Kill(SIGKILL);
 }
 
-void Child::Kill(int signal) {
-  // Through the pidfd: the number may belong to somebody else by now.
-  if (process_.is_open())
-    syscall(SYS_pidfd_send_signal, process_.native_handle(), signal, nullptr, 0);
-}
-
-Task<ExitStatus> Child::Wait() {
-  boost::system::error_code error;
-  co_await process_.async_wait(asio::posix::stream_descriptor::wait_read,
-                               asio::redirect_error(asio::use_awaitable, error));
-  siginfo_t info{};
-  ExitStatus status;
-  if (!error && waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG) == 0 &&
-      info.si_pid == pid_) {
-    if (info.si_code == CLD_EXITED) {
-      status.code = info.si_status;
-    } else {
-      status.signal = info.si_status;
-    }
-    process_.close();
-  }
-  co_return status;
-}
+pid_t Child::pid() const { return process_->pid(); }
+void Child::Kill(int signal) { process_->Kill(signal); }
+Task<ExitStatus> Child::Wait() { return process_->Wait(); }
 
 Task<Result<CommandOutput>> RunCommand(Command command, Duration deadline) {
   constexpr size_t kLimit = size_t{1} << 20;

@@ -4,7 +4,7 @@
 
 #include <sys/types.h>
 
-#include <boost/asio/posix/stream_descriptor.hpp>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,8 +32,9 @@ struct ExitStatus {
 std::string ToString(
     const ExitStatus& status);  // "exit status 3", "signal 11 (Segmentation fault)"
 
-// A running child. The destructor kills it (SIGKILL) and leaves the corpse to whoever reaps: a
-// child that hangs in the kernel can never be waited for, so nothing here blocks.
+// A running child. The destructor kills it (SIGKILL) and waits for nothing: a child that hangs in
+// the kernel may never end. The loop reaps it whenever it does end, also after this object is gone,
+// for as long as the loop runs.
 class Child {
  public:
   static Result<Child> Start(const Executor& executor, const Command& command);
@@ -42,17 +43,16 @@ class Child {
   Child& operator=(Child&&) = delete;
   ~Child();
 
-  pid_t pid() const { return pid_; }
-  void Kill(int signal);
+  pid_t pid() const;
+  void Kill(int signal);  // nothing where it has ended
 
-  // Awaits its end and reaps it. Call it once; the child must outlive the wait.
+  // Awaits its end. One wait at a time; the child must outlive it.
   Task<ExitStatus> Wait();
 
  private:
-  Child(pid_t pid, asio::posix::stream_descriptor process)
-      : pid_(pid), process_(std::move(process)) {}
-  pid_t pid_;
-  asio::posix::stream_descriptor process_;  // a pidfd: readable when the child has ended
+  class Process;
+  explicit Child(std::shared_ptr<Process> process) : process_(std::move(process)) {}
+  std::shared_ptr<Process> process_;  // shared with the wait for its end
 };
 
 struct CommandOutput {

@@ -44,7 +44,6 @@ void Event::Notify() {
 
 Task<> Event::Wait() {
   while (!set_) {
-    timer_.expires_at(Time::max());
     boost::system::error_code ignored;
     co_await timer_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
   }

@@ -33,8 +33,10 @@ void Spawn(const Executor& executor, std::string_view name, Task<> task);
 // Awaits this long. The only sleep there is; tests pass time in instead.
 Task<> Sleep(Duration duration);
 
-// A flag that tasks of one loop wait for. Notify wakes every waiter; a Notify with nobody waiting
-// is kept until the next Wait takes it. Not for several threads: post to the loop first.
+// A flag that tasks of one loop wait for. One Notify lets one waiter go on, which takes the flag;
+// several before that count as one. A Notify with nobody waiting is kept until the next Wait takes
+// it. Where several wait, whoever goes on and leaves something for another notifies again. Not for
+// several threads: post to the loop first.
 class Event {
  public:
   explicit Event(const Executor& executor) : timer_(executor, Time::max()) {}

@@ -2,6 +2,7 @@
 // nothing: gpu/worker_client.h does.
 #pragma once
 
+#include <boost/asio/posix/stream_descriptor.hpp>
 #include <functional>
 #include <memory>
 #include <optional>
