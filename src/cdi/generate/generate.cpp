@@ -138,6 +138,12 @@ Status AddGpu(const gpu::Gpu& gpu, const GenerateOptions& options, Spec& spec, W
     if (Status valid = ValidateDeviceName(device.name); !valid) return valid;
     const bool taken = std::any_of(spec.devices.begin(), spec.devices.end(),
                                    [&](const Device& other) { return other.name == device.name; });
+    if (taken && !gpu.usable()) {
+      // It is known from before, and NVML counts another in its place now.
+      warnings.push_back("the name \"" + device.name + "\" of " + gpu.uuid + " (" + gpu.problem +
+                         ") is another GPU's: it is left out");
+      continue;
+    }
     if (taken) {
       return Fail(ErrorKind::kInvalid, "two GPUs have the name \"" + device.name + "\"");
     }
@@ -153,7 +159,11 @@ Result<Spec> Generate(const gpu::Snapshot& snapshot, const GenerateOptions& opti
   if (const Result<Kind> kind = ParseKind(spec.kind); !kind) return Fail(kind.error());
   const Result<std::vector<const gpu::Gpu*>> gpus = Select(snapshot, options.device_ids);
   if (!gpus) return Fail(gpus.error());
-  for (const gpu::Gpu* gpu : *gpus) {
+  // Those that work first: they have the first claim to a name.
+  std::vector<const gpu::Gpu*> ordered = *gpus;
+  std::stable_partition(ordered.begin(), ordered.end(),
+                        [](const gpu::Gpu* gpu) { return gpu->usable(); });
+  for (const gpu::Gpu* gpu : ordered) {
     if (Status added = AddGpu(*gpu, options, spec, warnings); !added) return Fail(added.error());
   }
   const bool any_gpu = !spec.devices.empty();

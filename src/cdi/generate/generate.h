@@ -71,7 +71,8 @@ struct GenerateOptions {
 };
 
 // A GPU whose device node is missing is left out, and said so in `warnings` (the log where that is
-// null), as is every file of the driver that a GPU can do without. kNotFound: no GPU is left, an
+// null), as is a GPU with a problem under a name that another has, and every file of the driver that
+// a GPU can do without. kNotFound: no GPU is left, an
 // asked one does not exist, or the driver's libraries are not there.
 Result<Spec> GenerateSpec(const gpu::Snapshot& snapshot, const GenerateOptions& options,
                           std::vector<std::string>* warnings = nullptr);

@@ -212,6 +212,26 @@ TEST(GenerateSpec, AGpuWithoutItsNodeIsLeftOutAndTheOthersStay) {
                                  "GPU is left out"));
 }
 
+// A lost GPU is remembered by the index it had, which another has now.
+TEST(GenerateSpec, ALostGpuGivesItsNameToTheOneThatWorks) {
+  Host host;
+  host.Library("libcuda", "libcuda.so.1");
+  for (const char* node : {"/dev/nvidia0", "/dev/nvidia1", "/dev/nvidia2"}) host.Node(node, kOpen);
+  host.options.names = {NameStrategy::kIndex};
+  gpu::Snapshot snapshot = Gpus(3);
+  snapshot.gpus[1].problem = "GpuLost: NVML does not list it any more";
+  snapshot.gpus[2].index = 1;
+  std::vector<std::string> warnings;
+  const Spec spec = Generated(snapshot, host.options, &warnings);
+  EXPECT_THAT(Names(spec), ElementsAre("0", "1", "all"));
+  EXPECT_EQ(spec.devices[1].edits.device_nodes[0].path, "/dev/nvidia2");
+  EXPECT_THAT(warnings, Contains("the name \"1\" of GPU-00000001 (GpuLost: NVML does not list it "
+                                 "any more) is another GPU's: it is left out"));
+  host.options.names = {NameStrategy::kUuid};
+  EXPECT_THAT(Names(Generated(snapshot, host.options)),
+              ElementsAre("GPU-00000000", "GPU-00000001", "GPU-00000002", "all"));
+}
+
 TEST(GenerateSpec, WithoutAnyNodeThereIsNoSpecification) {
   Host host;
   host.Library("libcuda", "libcuda.so.1");
