@@ -1,30 +1,18 @@
 #include "agent/driver_root.h"
 
 #include "base/files.h"
+#include "gpu/nvml.h"
 
 namespace pawl::agent {
-namespace {
-
-std::optional<std::string> FindLibrary(const std::string& root) {
-  for (const char* folder :
-       {"/usr/lib64", "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/lib64",
-        "/lib/x86_64-linux-gnu", "/lib/aarch64-linux-gnu"}) {
-    Result<std::string> found = ResolveUnder(root, std::string(folder) + "/libnvidia-ml.so.1");
-    if (found) return *std::move(found);
-  }
-  return std::nullopt;
-}
-
-}  // namespace
 
 std::optional<DriverRoot> FindDriverRoot(const std::string& host_root,
                                          const std::string& driver_install_dir) {
-  if (auto library = FindLibrary(host_root)) {
+  if (auto library = gpu::FindLibrary(host_root)) {
     return DriverRoot{true, "/", host_root, "/", host_root, *std::move(library)};
   }
   const Result<std::string> view = ResolveUnder(host_root, driver_install_dir);
   if (!view) return std::nullopt;
-  auto library = FindLibrary(*view);
+  auto library = gpu::FindLibrary(*view);
   if (!library) return std::nullopt;
   if (IsDirectory(Under(*view, "dev"))) {
     return DriverRoot{false, driver_install_dir, *view, driver_install_dir, *view, *library};

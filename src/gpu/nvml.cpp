@@ -115,15 +115,18 @@ bool IsDriverGone(Return code) {
 
 bool IsGpuGone(Return code) { return code == Return::kGpuIsLost || code == Return::kResetRequired; }
 
+std::optional<std::string> FindLibrary(const std::string& driver_root) {
+  for (const char* folder : kFolders) {
+    Result<std::string> found = ResolveUnder(driver_root, Under(folder, kLibrary));
+    if (found) return *std::move(found);
+  }
+  return std::nullopt;
+}
+
 std::vector<std::string> LibraryCandidates(const std::string& driver_root) {
   std::vector<std::string> candidates;
   if (!driver_root.empty()) {
-    for (const char* folder : kFolders) {
-      Result<std::string> found = ResolveUnder(driver_root, Under(folder, kLibrary));
-      if (!found) continue;
-      candidates.push_back(std::move(*found));
-      break;
-    }
+    if (auto found = FindLibrary(driver_root)) candidates.push_back(*std::move(found));
   }
   candidates.emplace_back(kLibrary);
   return candidates;

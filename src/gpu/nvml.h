@@ -7,6 +7,7 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
@@ -40,9 +41,12 @@ bool IsDriverGone(nvml::Return code);
 // The GPU is out (15, 16): make no other call on it.
 bool IsGpuGone(nvml::Return code);
 
-// Where to look for the library, in this order: the folders of spec/device-plugin.md §4 below
-// `driver_root` where that is not empty, with links followed inside it; then the bare name, for the
-// loader.
+// The library below the root of a driver, in the folders of spec/device-plugin.md §4, links followed
+// inside that root: the path as we see it.
+std::optional<std::string> FindLibrary(const std::string& driver_root);
+
+// Where to look for the library, in this order: what FindLibrary finds in `driver_root`, where that is not
+// empty; then the bare name, for the loader.
 std::vector<std::string> LibraryCandidates(const std::string& driver_root);
 
 class Nvml {
