@@ -73,6 +73,10 @@ struct FakeNvml {
 
   nvml::Return Enter(const char* call, int index = -1) {
     calls.emplace_back(call);
+    return Misbehave(call, index);
+  }
+
+  nvml::Return Misbehave(const char* call, int index) const {
     if (folder.empty()) return nvml::Return::kSuccess;
     const std::string plain = call;
     for (const std::string& name : {plain, plain + "-" + std::to_string(index)}) {
@@ -180,7 +184,10 @@ inline Return Ancestor(nvml::Device a, nvml::Device b, uint32_t* level) {
   const auto& levels = FakeNvml::Get().levels;
   const auto found = levels.find({IndexOf(a), IndexOf(b)});
   *level = found == levels.end() ? 30 : found->second;
-  return Enter("nvmlDeviceGetTopologyCommonAncestor", a);
+  constexpr const char* kCall = "nvmlDeviceGetTopologyCommonAncestor";
+  const Return first = Enter(kCall, a);
+  if (first != Return::kSuccess) return first;
+  return FakeNvml::Get().Misbehave(kCall, static_cast<int>(IndexOf(b)));
 }
 inline Return LinkState(nvml::Device device, uint32_t link, uint32_t* state) {
   if (!GpuOf(device).nvlinks.contains(link)) return Return::kNotSupported;

@@ -102,7 +102,7 @@ NvmlResult<Gpu> ReadIdentity(const Nvml& nvml, uint32_t index, nvml::Device devi
   return gpu;
 }
 
-// The positions that the GPUs of `from` have in `to`, which holds all of them.
+// The positions that the GPUs of `from` have in `to`; its size for one that it lacks.
 std::vector<uint32_t> PositionsIn(const std::vector<Gpu>& from, const std::vector<Gpu>& to) {
   std::vector<uint32_t> positions;
   for (const Gpu& gpu : from) {
@@ -226,6 +226,17 @@ Result<Snapshot> TakeSnapshot(const Nvml& nvml, const std::string& root,
     snapshot.links.insert(snapshot.links.end(), links.begin(), links.end());
   }
   return snapshot;
+}
+
+std::vector<Link> LinksAmong(const std::vector<Gpu>& gpus, const Snapshot& known) {
+  const std::vector<uint32_t> positions = PositionsIn(known.gpus, gpus);
+  std::vector<Link> links;
+  for (const Link& link : known.links) {
+    if (positions[link.a] < gpus.size() && positions[link.b] < gpus.size()) {
+      links.push_back(Moved(link, positions));
+    }
+  }
+  return links;
 }
 
 Snapshot Merge(const Snapshot& known, Snapshot fresh) {

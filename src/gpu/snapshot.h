@@ -44,6 +44,9 @@ std::vector<Link> ReadLinks(const Nvml& nvml, const std::vector<uint32_t>& index
 Result<Snapshot> TakeSnapshot(const Nvml& nvml, const std::string& root,
                               const std::function<void(uint32_t)>& on_gpu);
 
+// The connections of `gpus` with each other, as `known` has them; for when they cannot be read.
+std::vector<Link> LinksAmong(const std::vector<Gpu>& gpus, const Snapshot& known);
+
 // What is known of the node after a new reading. A GPU of `known` that the reading lacks stays,
 // with its problem, or with "GpuLost: …" when it had none; a GPU that is back loses its problem.
 // Links are taken from the reading, and for the GPUs that it lacks from `known`.

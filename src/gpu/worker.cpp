@@ -7,8 +7,10 @@
 #include <cerrno>
 #include <csignal>
 #include <optional>
+#include <utility>
 
 #include "base/json.h"
+#include "base/memory.h"
 #include "gpu/snapshot.h"
 #include "gpu/worker_events.h"
 
@@ -68,7 +70,8 @@ bool Flag(const json::value& request, std::string_view key) {
 
 class Worker {
  public:
-  Worker(int socket, const NvmlLoader& load) : socket_(socket), load_(load) {}
+  Worker(int socket, const NvmlLoader& load, std::function<void()> settled)
+      : socket_(socket), load_(load), settled_(std::move(settled)) {}
 
   int Serve() {
     std::string request(kLargestRequest, '\0');
@@ -80,6 +83,7 @@ class Worker {
           ParseJson(std::string_view(request).substr(0, static_cast<size_t>(count)));
       const json::object answer = parsed ? Answer(*parsed) : BadRequest(parsed.error().message());
       Send(socket_, json::serialize(answer));
+      if (watches_ && settled_) std::exchange(settled_, nullptr)();
     }
   }
 
@@ -145,6 +149,7 @@ class Worker {
     std::optional<std::vector<uint32_t>> indexes = Indexes(request);
     if (!indexes) return BadRequest("watch: expected indexes");
     events_->Watch(std::move(*indexes));
+    watches_ = true;
     return Ok(nullptr);
   }
 
@@ -160,6 +165,8 @@ class Worker {
 
   int socket_;
   const NvmlLoader& load_;
+  std::function<void()> settled_;  // empty when it has been called
+  bool watches_ = false;
   std::string root_ = "/";
   std::optional<Nvml> nvml_;
   std::optional<WorkerEvents> events_;
@@ -167,13 +174,28 @@ class Worker {
 
 }  // namespace
 
-int ServeNvml(int socket, const NvmlLoader& load) { return Worker(socket, load).Serve(); }
+int ServeNvml(int socket, const NvmlLoader& load, std::function<void()> settled) {
+  return Worker(socket, load, std::move(settled)).Serve();
+}
+
+std::vector<std::string> LinkRequests(const std::vector<Gpu>& gpus) {
+  json::array indexes;
+  for (const Gpu& gpu : gpus) indexes.emplace_back(gpu.index);
+  std::vector<std::string> requests;
+  for (size_t position = 0; position + 1 < gpus.size(); ++position) {
+    json::object request{{"do", "links"}, {"position", position}};
+    request["indexes"] = indexes;
+    requests.push_back(json::serialize(request));
+  }
+  return requests;
+}
 
 int RunNvmlWorker(int socket) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);  // the agent is killed: nobody would end us
   mallopt(M_ARENA_MAX, 1);           // the event thread needs no heap of its own
   return ServeNvml(
-      socket, [](const std::vector<std::string>& candidates) { return Nvml::Load(candidates); });
+      socket, [](const std::vector<std::string>& candidates) { return Nvml::Load(candidates); },
+      ReleaseStartupMemory);
 }
 
 }  // namespace pawl::gpu

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "gpu/model.h"
 #include "gpu/nvml.h"
 
 namespace pawl::gpu {
@@ -29,8 +30,12 @@ namespace pawl::gpu {
 int RunNvmlWorker(int socket);
 
 // The same with another way to get at NVML, and without touching the process: for tests.
+// `settled` is called once, after the first "watch": everything has been read.
 using NvmlLoader = std::function<Result<Nvml>(const std::vector<std::string>& candidates)>;
-int ServeNvml(int socket, const NvmlLoader& load);
+int ServeNvml(int socket, const NvmlLoader& load, std::function<void()> settled = {});
+
+// The requests "links" that read all connections between these GPUs, one for each GPU but the last.
+std::vector<std::string> LinkRequests(const std::vector<Gpu>& gpus);
 
 // The descriptor that the agent gives the worker.
 inline constexpr int kNvmlWorkerSocket = 3;

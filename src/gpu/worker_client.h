@@ -4,10 +4,11 @@
 //
 //   starting ──all read──> ready ──a GPU hangs──────> ready: the next worker skips that GPU, it has a problem
 //       │                    └──library crashes──> the same, for the GPU it was working on
+//       │                    ├──a call about two of them hangs──> ready: the links are read no more
 //       ├──no library, no driver──────────────────> no driver: tried again every few seconds
 //       └──init hangs, or it ends again and again─> hung: all GPUs have a problem; backoff 1 s … 60 s
 //
-// A GPU that was skipped is tried again at most once a minute, by a second worker that touches
+// A GPU that was skipped, and so the links, is tried again at most once a minute, by a second worker that touches
 // nothing else and only once the worker that it hung has really ended; when it answers it is taken
 // back. Nothing here blocks the loop, and nothing waits for a process that the kernel cannot end.
 #pragma once

@@ -166,6 +166,39 @@ TEST_F(Worker, BlamesACrashOnTheGpuItWasAskedAbout) {
   EXPECT_EQ(Usable(), 3U);
 }
 
+TEST_F(Worker, KeepsAllGpusWhenACallAboutTwoOfThemHangs) {
+  // GPU 3 is ill, and GPU 0 is the one whose links are read first.
+  folder_.Write("hang-nvmlDeviceGetTopologyCommonAncestor-3", "");
+  options_.call_deadline = 1s;
+  Start();
+  ASSERT_TRUE(UntilReady());
+  EXPECT_EQ(snapshot().gpus.size(), 4U);
+  EXPECT_EQ(Usable(), 4U);
+  EXPECT_TRUE(snapshot().silent.empty());
+  EXPECT_TRUE(snapshot().links.empty());
+  folder_.Remove("hang-nvmlDeviceGetTopologyCommonAncestor-3");
+  ASSERT_TRUE(Until([this] { return snapshot().links.size() == 6; }));
+  EXPECT_EQ(Usable(), 4U);
+}
+
+TEST_F(Worker, KeepsTheLinksItKnowsWhenReadingThemCrashes) {
+  Start();
+  ASSERT_TRUE(UntilReady());
+  const std::vector<Link> links = snapshot().links;
+  folder_.Write("crash-nvmlDeviceGetTopologyCommonAncestor-3", "");
+  const int before = worker_->pid();
+  worker_->Restart();
+  // The first worker after the restart crashes, the second reads no links.
+  ASSERT_TRUE(Until([&] { return worker_->pid() != before && worker_->pid() != 0; }));
+  const int crashes = worker_->pid();
+  ASSERT_TRUE(Until([&] { return worker_->pid() != crashes && worker_->pid() != 0; }));
+  folder_.Write("code-nvmlDeviceGetMemoryInfo-1", "15");  // seen by a probe: it is at work
+  ASSERT_TRUE(UntilProblem(1, "GpuLost"));
+  EXPECT_EQ(Usable(), 3U);
+  EXPECT_EQ(snapshot().links, links);
+  EXPECT_EQ(worker_->state(), NvmlWorker::State::kReady);
+}
+
 TEST_F(Worker, HasNoUsableGpuWhileTheLibraryHangsInInit) {
   Start();
   ASSERT_TRUE(UntilReady());

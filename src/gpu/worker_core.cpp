@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "gpu/nvml.h"
 #include "gpu/snapshot.h"
+#include "gpu/worker.h"
 
 namespace pawl::gpu {
 
@@ -71,13 +72,13 @@ void NvmlWorker::Core::LetGo() {
 
 // What a worker's end means, and how long to wait before the next.
 Duration NvmlWorker::Core::Settle(const Outcome& outcome) {
-  if (outcome.end == End::kStopped || outcome.end == End::kGpuSkipped) return 0s;
+  if (outcome.end == End::kStopped || outcome.end == End::kSkipped) return 0s;
   if (outcome.end == End::kNoDriver) {
     if (state_ != State::kNoDriver) log::Warning("no driver", {{"reason", outcome.reason}});
     state_ = State::kNoDriver;
     reason_ = outcome.reason;
     failures_ = 0;
-    skipped_.clear();  // whatever comes next is another driver
+    SkipNothing();  // whatever comes next is another driver
     MarkAll(outcome.reason);
     return options_.no_driver_retry;
   }
@@ -161,7 +162,7 @@ Task<std::optional<NvmlWorker::Core::Outcome>> NvmlWorker::Core::Initialize() {
   const uint32_t gpus =
       count != nullptr && count->is_number() ? count->to_number<uint32_t>(error) : 0;
   // Another number of GPUs: the indexes may mean others now.
-  if (count_ && *count_ != gpus) skipped_.clear();
+  if (count_ && *count_ != gpus) SkipNothing();
   count_ = gpus;
   co_return std::nullopt;
 }
@@ -219,14 +220,14 @@ Task<std::optional<NvmlWorker::Core::Outcome>> NvmlWorker::Core::ReadOne(uint32_
 }
 
 Task<std::optional<NvmlWorker::Core::Outcome>> NvmlWorker::Core::ReadAllLinks(Snapshot& fresh) {
-  json::array indexes;
-  for (const Gpu& gpu : fresh.gpus) indexes.emplace_back(gpu.index);
-  for (size_t position = 0; position + 1 < fresh.gpus.size(); ++position) {
-    json::object request{{"do", "links"}, {"position", position}};
-    request["indexes"] = indexes;
-    const Result<WorkerAnswer> answer = co_await Ask(json::serialize(request));
+  if (links_skipped_) {
+    fresh.links = LinksAmong(fresh.gpus, snapshot_);
+    co_return std::nullopt;
+  }
+  for (const std::string& request : LinkRequests(fresh.gpus)) {
+    const Result<WorkerAnswer> answer = co_await Ask(request);
     if (ending()) co_return Outcome{};
-    if (!answer) co_return SkipAfter(fresh.gpus[position].index, answer.error());
+    if (!answer) co_return SkipLinksAfter(answer.error());
     Result<std::vector<Link>> links = LinksFromJson(answer->ok);
     if (links) fresh.links.insert(fresh.links.end(), links->begin(), links->end());
   }

@@ -2,9 +2,11 @@
 // that must not be touched any more, and how they come back.
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 
 #include "base/log.h"
 #include "gpu/nvml.h"
+#include "gpu/worker.h"
 #include "gpu/worker_core.h"
 
 namespace pawl::gpu {
@@ -56,7 +58,7 @@ Task<std::optional<NvmlWorker::Core::Outcome>> NvmlWorker::Core::ProbeOne(size_t
   if (answer->code != 0) {
     std::optional<Outcome> refused = Refused(index, *answer);
     // No more calls on this GPU, also not by the thread for events: a worker without it.
-    if (!refused) refused = Outcome{End::kGpuSkipped, answer->message};
+    if (!refused) refused = Outcome{End::kSkipped, answer->message};
     co_return refused;
   }
   Gpu& gpu = snapshot_.gpus[position];
@@ -75,7 +77,25 @@ NvmlWorker::Core::Outcome NvmlWorker::Core::SkipAfter(uint32_t index, const Erro
   const bool hung = error.kind() == ErrorKind::kDeadlineExceeded;
   const std::string problem = (hung ? "NvmlHung: " : "NvmlCrashed: ") + error.message();
   Skip(index, problem, session_);
-  return {End::kGpuSkipped, problem};
+  return {End::kSkipped, problem};
+}
+
+// A call about two GPUs was not answered: either may be to blame, so neither is. If one of them is
+// ill, its own requests tell. Only what the links are good for, the preferred choice, is lost.
+NvmlWorker::Core::Outcome NvmlWorker::Core::SkipLinksAfter(const Error& error) {
+  const bool hung = error.kind() == ErrorKind::kDeadlineExceeded;
+  const std::string problem = (hung ? "NvmlHung: " : "NvmlCrashed: ") + error.message();
+  log::Warning("how the GPUs are connected cannot be read", {{"problem", problem}});
+  links_skipped_ =
+      Skipped{.problem = problem,
+              .next_try = std::chrono::steady_clock::now() + options_.probation_interval,
+              .culprit = session_};
+  return {End::kSkipped, problem};
+}
+
+void NvmlWorker::Core::SkipNothing() {
+  skipped_.clear();
+  links_skipped_.reset();
 }
 
 // NVML answered, with an error. The driver may be gone; otherwise this GPU is.
@@ -103,41 +123,71 @@ void NvmlWorker::Core::StartProbations() {
   if (in_probation_) return;
   const Time now = std::chrono::steady_clock::now();
   for (auto& [index, skipped] : skipped_) {
-    const bool still_stuck = skipped.culprit && !skipped.culprit->reaped();
-    if (now < skipped.next_try || still_stuck) continue;
+    if (!skipped.DueAt(now)) continue;
     skipped.culprit.reset();
     in_probation_ = true;
     Spawn(executor_, "NVML probation", Probation(shared_from_this(), index));
     return;
   }
+  if (!links_skipped_ || !links_skipped_->DueAt(now)) return;
+  links_skipped_->culprit.reset();
+  in_probation_ = true;
+  Spawn(executor_, "NVML probation of links", ProbationOfLinks(shared_from_this()));
+}
+
+Task<NvmlWorker::Core::Trial> NvmlWorker::Core::Try(std::vector<std::string> requests) {
+  const Result<std::shared_ptr<WorkerSession>> started = StartSession({});
+  if (!started) co_return Trial{};
+  Trial trial;
+  trial.session = *started;
+  Result<WorkerAnswer> answer = co_await trial.session->Ask(InitRequest(), options_.init_deadline);
+  for (const std::string& request : requests) {
+    if (!answer || answer->code != 0) break;
+    answer = co_await trial.session->Ask(request, options_.call_deadline);
+  }
+  trial.answered = answer && answer->code == 0;
+  trial.session->Kill();
+  co_return trial;
+}
+
+void NvmlWorker::Core::NotYet(Skipped& skipped, const Trial& trial) {
+  skipped.next_try = std::chrono::steady_clock::now() + options_.probation_interval;
+  skipped.culprit = trial.session;
 }
 
 // A worker of its own tries the one GPU; those that work are not touched. When it answers, a fresh
 // worker takes all of them, since an NVML that lost a GPU does not get it back.
 Task<> NvmlWorker::Core::Probation(std::shared_ptr<Core> self, uint32_t index) {
-  const Result<std::shared_ptr<WorkerSession>> started = self->StartSession({});
-  bool answered = false;
-  if (started) {
-    const std::shared_ptr<WorkerSession>& session = *started;
-    Result<WorkerAnswer> answer =
-        co_await session->Ask(self->InitRequest(), self->options_.init_deadline);
-    if (answer && answer->code == 0) {
-      const json::object request{{"do", "gpu"}, {"index", index}};
-      answer = co_await session->Ask(json::serialize(request), self->options_.call_deadline);
-      answered = answer && answer->code == 0;
-    }
-    session->Kill();
-    const auto skipped = self->skipped_.find(index);
-    if (skipped != self->skipped_.end() && !answered) {
-      skipped->second.next_try =
-          std::chrono::steady_clock::now() + self->options_.probation_interval;
-      skipped->second.culprit = session;
-    }
-  }
+  const json::object request{{"do", "gpu"}, {"index", index}};
+  std::vector<std::string> requests = {json::serialize(request)};
+  const Trial trial = co_await self->Try(std::move(requests));
   self->in_probation_ = false;
-  if (!answered || self->stopped_) co_return;
+  const auto skipped = self->skipped_.find(index);
+  if (skipped == self->skipped_.end() || self->stopped_) co_return;
+  if (!trial.answered) {
+    self->NotYet(skipped->second, trial);
+    co_return;
+  }
   log::Info("GPU answers again", {{"index", index}});
-  self->skipped_.erase(index);
+  self->skipped_.erase(skipped);
+  self->Restart();
+}
+
+// The same for the connections between the GPUs that work.
+Task<> NvmlWorker::Core::ProbationOfLinks(std::shared_ptr<Core> self) {
+  std::vector<Gpu> gpus;
+  std::copy_if(self->snapshot_.gpus.begin(), self->snapshot_.gpus.end(), std::back_inserter(gpus),
+               [](const Gpu& gpu) { return gpu.usable(); });
+  std::vector<std::string> requests = LinkRequests(gpus);
+  const Trial trial = co_await self->Try(std::move(requests));
+  self->in_probation_ = false;
+  if (!self->links_skipped_ || self->stopped_) co_return;
+  if (!trial.answered) {
+    self->NotYet(*self->links_skipped_, trial);
+    co_return;
+  }
+  log::Info("how the GPUs are connected can be read again");
+  self->links_skipped_.reset();
   self->Restart();
 }
 
