@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -46,23 +47,22 @@ Status Write(const std::string& path, const std::string& text) {
 }
 
 // The GPUs of this machine; none, with a word about it, where that is allowed.
-Result<gpu::Snapshot> ReadGpus(const Flags& flags) {
+Task<Result<gpu::Snapshot>> ReadGpus(const Flags& flags) {
   gpu::NvmlWorkerOptions options;
   options.command = {"/proc/self/exe", "nvml"};
   options.environment = WholeEnvironment();
   options.root = flags.root;
-  asio::io_context loop(1);
-  Result<gpu::Snapshot> snapshot = RunTask(loop, gpu::TakeSnapshotOnce(std::move(options)));
-  if (snapshot || flags.fail_on_init_error) return snapshot;
+  Result<gpu::Snapshot> snapshot = co_await gpu::TakeSnapshotOnce(std::move(options));
+  if (snapshot || flags.fail_on_init_error) co_return snapshot;
   log::Warning("NVML cannot be used", {{"error", snapshot.error()}});
-  return gpu::Snapshot{};
+  co_return gpu::Snapshot{};
 }
 
-Status DiscoverOnce(const Flags& flags, std::optional<int64_t> timestamp) {
+Task<Status> DiscoverOnce(const Flags& flags, std::optional<int64_t> timestamp) {
   const auto strategy = agent::ParseMigStrategy(flags.mig_strategy);
-  if (!strategy) return Fail(strategy.error());
-  const Result<gpu::Snapshot> snapshot = ReadGpus(flags);
-  if (!snapshot) return Fail(snapshot.error());
+  if (!strategy) co_return Fail(strategy.error());
+  const Result<gpu::Snapshot> snapshot = co_await ReadGpus(flags);
+  if (!snapshot) co_return Fail(snapshot.error());
   agent::DiscoverOptions options;
   options.root = flags.root;
   options.mig_strategy = *strategy;
@@ -72,7 +72,7 @@ Status DiscoverOnce(const Flags& flags, std::optional<int64_t> timestamp) {
   for (const std::string& problem : computed.problems) {
     log::Warning("a label is left out", {{"problem", problem}});
   }
-  return Write(flags.output_file, agent::LabelFile(computed.labels));
+  co_return Write(flags.output_file, agent::LabelFile(computed.labels));
 }
 
 std::optional<int64_t> Timestamp(const Flags& flags) {
@@ -82,31 +82,38 @@ std::optional<int64_t> Timestamp(const Flags& flags) {
       .count();
 }
 
-// Waits for the next time; false when a signal asks to end.
-bool Pause(const sigset_t& signals, double seconds) {
-  timespec duration{};
-  duration.tv_sec = static_cast<time_t>(seconds);
-  duration.tv_nsec = static_cast<long>((seconds - static_cast<double>(duration.tv_sec)) * 1e9);
-  return sigtimedwait(&signals, nullptr, &duration) < 0;
+void Tell(const Status& done) {
+  if (!done) log::Failure("no labels", {{"error", done.error()}});
+}
+
+// What was published before stays while it fails.
+Task<> DiscoverAgainAndAgain(const Flags& flags) {
+  const std::optional<int64_t> timestamp = Timestamp(flags);
+  const auto pause =
+      std::chrono::duration_cast<Duration>(std::chrono::duration<double>(flags.sleep_seconds));
+  while (true) {
+    const Status done = co_await DiscoverOnce(flags, timestamp);
+    Tell(done);
+    co_await Sleep(pause);
+  }
 }
 
 int Discover(const Flags& flags) {
-  sigset_t signals;
-  sigemptyset(&signals);
-  if (!flags.oneshot) {
-    sigaddset(&signals, SIGTERM);
-    sigaddset(&signals, SIGINT);
-    sigaddset(&signals, SIGQUIT);
-    sigprocmask(SIG_BLOCK, &signals, nullptr);
+  asio::io_context loop(1);
+  if (flags.oneshot) {
+    const Status done = RunTask(loop, DiscoverOnce(flags, Timestamp(flags)));
+    Tell(done);
+    return done ? 0 : 1;
   }
-  const std::optional<int64_t> timestamp = Timestamp(flags);
-  do {
-    if (const Status done = DiscoverOnce(flags, timestamp); !done) {
-      log::Failure("no labels", {{"error", done.error()}});
-      // What was published before stays; a running service tries again.
-      if (flags.oneshot) return 1;
-    }
-  } while (!flags.oneshot && Pause(signals, flags.sleep_seconds));
+  // Also amid a reading: ending the worker waits for nothing.
+  asio::signal_set signals(loop, SIGTERM, SIGINT, SIGQUIT);
+  signals.async_wait([&loop](const boost::system::error_code& error, int number) {
+    if (error) return;
+    log::Info("stopping", {{"signal", number}});
+    loop.stop();
+  });
+  Spawn(loop.get_executor(), "discover", DiscoverAgainAndAgain(flags));
+  loop.run();
   return 0;
 }
 
