@@ -43,7 +43,10 @@ Result<Written> InstallToolkit(const std::string& program, const std::string& in
   const Result<std::string> content = ReadFile(program);
   if (!content) return Fail(content.error());
   constexpr mode_t kExecutable = 0755;
-  Result<Written> written = WriteFileAtomic(ToolkitIn(install_dir).program, *content, kExecutable);
+  // Not synced, which would hold up the loop: after a power failure the next agent compares the
+  // bytes and writes them again before any GPU is offered.
+  Result<Written> written =
+      WriteFileAtomic(ToolkitIn(install_dir).program, *content, kExecutable, Sync::kNo);
   if (!written) return written;
   for (const std::string& name : ToolkitNames()) {
     std::string path = folder;

@@ -1,5 +1,7 @@
 // The files by which third parties learn that a stage is ready (spec/operator.md §10, §11). Written
-// atomically; removed when the stage no longer is.
+// atomically; a stage clears its file whenever it is not ready. When the agent ends, plugin-ready
+// goes, since nobody answers kubelet then; the others stay: the driver and the hooks work without
+// us. The next agent clears all of them and finds out anew.
 #pragma once
 
 #include <string>

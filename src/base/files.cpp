@@ -103,7 +103,8 @@ bool HoldsAlready(const std::string& path, std::string_view content, mode_t mode
 
 }  // namespace
 
-Result<Written> WriteFileAtomic(const std::string& path, std::string_view content, mode_t mode) {
+Result<Written> WriteFileAtomic(const std::string& path, std::string_view content, mode_t mode,
+                                Sync sync) {
   if (HoldsAlready(path, content, mode)) return Written::kUnchanged;
   const size_t slash = path.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
@@ -114,7 +115,8 @@ Result<Written> WriteFileAtomic(const std::string& path, std::string_view conten
   if (!file.valid()) return Fail(Error::FromErrno("writing " + path));
   Status done = WriteAll(file.get(), content, path);
   if (done && fchmod(file.get(), mode) != 0) done = Fail(Error::FromErrno("writing " + path));
-  if (done && fsync(file.get()) != 0) done = Fail(Error::FromErrno("writing " + path));
+  if (done && sync == Sync::kYes && fsync(file.get()) != 0)
+    done = Fail(Error::FromErrno("writing " + path));
   if (done && rename(temporary.c_str(), path.c_str()) != 0) {
     done = Fail(Error::FromErrno("writing " + path));
   }

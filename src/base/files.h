@@ -27,11 +27,14 @@ Result<std::string> ReadFile(const std::string& path, size_t limit = size_t{64} 
 
 enum class Written { kChanged, kUnchanged };
 
+// Whether a file outlives a power failure. Syncing may take seconds on a busy disk.
+enum class Sync { kYes, kNo };
+
 // Writes a hidden temporary file in the same folder, syncs it and renames it over `path`; a reader
 // sees the old bytes or the new ones. Writes nothing when the bytes and the mode are there already.
 // The folder must exist.
 Result<Written> WriteFileAtomic(const std::string& path, std::string_view content,
-                                mode_t mode = 0644);
+                                mode_t mode = 0644, Sync sync = Sync::kYes);
 
 // Names in a folder, sorted, without "." and "..".
 Result<std::vector<std::string>> ListFolder(const std::string& path);

@@ -166,14 +166,14 @@ void PutResource(const LabelInput& input, Writer& writer) {
   writer.Put("gpu.compute.minor", model.first->compute_minor);
 }
 
-// Over the labels of the resource, where the single strategy cannot be kept: a GPU in MIG mode
-// without MIG devices (spec/feature-discovery.md §5).
+// Over the labels of the resource, where the single strategy cannot be kept: a GPU is in MIG mode,
+// and no MIG device of it is known (spec/feature-discovery.md §5).
 void PutSingleStrategy(const LabelInput& input, Writer& writer) {
   const auto mig =
       std::find_if(input.snapshot.gpus.begin(), input.snapshot.gpus.end(), IsMigEnabled);
   if (mig == input.snapshot.gpus.end()) return;
   writer.Complain("mig.strategy: single, and " + mig->uuid +
-                  " is in MIG mode without MIG devices: it cannot be allocated");
+                  " is in MIG mode and no MIG device of it is known: it cannot be allocated");
   writer.Put("gpu.product", Product({mig->name, "MIG", "INVALID"}));
   writer.Put("gpu.count", 0);
   writer.Put("gpu.replicas", 0);
