@@ -28,14 +28,13 @@ Status Agent::Start() {
   lock_ = *std::move(lock);
   if (Status begun = files_.Begin(); !begun) return begun;
   boot_id_ = BootId(options_.host_root);
-  std::optional<gpu::Snapshot> remembered;
   if (Result<AgentState> state = ReadState(options_.run_dir);
       state && !boot_id_.empty() && state->boot_id == boot_id_) {
     was_ready_ = state->was_ready;
-    remembered = std::move(state->snapshot);
+    remembered_ = std::move(state->snapshot);
   }
   if (Status connected = ConnectToKubernetes(); !connected) return connected;
-  AddStages(std::move(remembered));
+  AddStages();
   for (const std::unique_ptr<Running>& running : stages_) {
     Spawn(executor_, running->stage->name(), Follow(*running));
   }
@@ -60,12 +59,11 @@ Status Agent::ConnectToKubernetes() {
 }
 
 // In the order of the chain. The driver's worker is started first: it takes the longest.
-void Agent::AddStages(std::optional<gpu::Snapshot> remembered) {
-  auto driver =
-      std::make_unique<DriverStage>(executor_, options_, board_, files_, std::move(remembered));
+void Agent::AddStages() {
+  auto driver = std::make_unique<DriverStage>(executor_, options_, board_, files_, remembered_);
   driver_ = driver.get();
   AddStage(std::move(driver));
-  if (options_.toolkit_enabled) AddStage(std::make_unique<ToolkitStage>(options_, files_));
+  if (options_.toolkit_enabled) AddStage(std::make_unique<ToolkitStage>(options_, board_, files_));
   if (options_.device_plugin_enabled) {
     AddStage(std::make_unique<CdiStage>(options_, board_));
     AddStage(std::make_unique<PluginStage>(executor_, options_, board_, files_));
@@ -147,7 +145,9 @@ void Agent::SaveState() {
   state.updated = ToRfc3339(std::chrono::system_clock::now());
   state.was_ready = was_ready_;
   state.chain = board_.chain;
-  state.snapshot = board_.snapshot;
+  if (board_.driver_answers) remembered_.reset();
+  // What is not known yet does not take the place of what was: the next agent may need it too.
+  state.snapshot = remembered_ && board_.snapshot.gpus.empty() ? *remembered_ : board_.snapshot;
   const Result<Written> written = WriteState(options_.run_dir, state);
   if (!written) log::Warning("the state was not written", {{"error", written.error()}});
 }

@@ -3,7 +3,9 @@
 // condition.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,7 +47,7 @@ class Agent {
   };
 
   Status ConnectToKubernetes();
-  void AddStages(std::optional<gpu::Snapshot> remembered);
+  void AddStages();
   void AddStage(std::unique_ptr<Stage> stage);
   Task<> Follow(Running& running);
   void Report(const Stage& stage, const Outcome& outcome);
@@ -59,8 +61,9 @@ class Agent {
   ValidationFiles files_;
   FileDescriptor lock_;
   std::string boot_id_;
-  bool was_ready_ = false;   // in this boot, once
-  bool started_up_ = false;  // in this process, once
+  std::optional<gpu::Snapshot> remembered_;  // from earlier in this boot, until the driver answers
+  bool was_ready_ = false;                   // in this boot, once
+  bool started_up_ = false;                  // in this process, once
   bool stopping_ = false;
   std::unique_ptr<NodeLink> link_;
   std::unique_ptr<ConditionWriter> condition_;
@@ -70,7 +73,9 @@ class Agent {
 };
 
 // Runs an agent until SIGTERM, SIGINT or SIGQUIT; SIGHUP reads the GPUs again. Waits while another
-// agent is alive on this node. Returns the exit code.
-int RunAgent(const AgentOptions& options);
+// agent is alive on this node. `ended` is called with the exit code when the agent has let go of
+// everything; it should end the process, since what comes after waits for Asio's threads, and one of
+// them may be waiting for a name server that does not answer.
+void RunAgent(const AgentOptions& options, const std::function<void(int)>& ended);
 
 }  // namespace pawl::agent

@@ -101,6 +101,9 @@ class AgentFixture : public testing::Test {
     return {};
   }
   void Break(const std::string& fault) { folder_.Write("nvml/" + fault, ""); }
+  void Mend(const std::string& fault) {
+    EXPECT_TRUE(RemoveFile(folder_.path() + "/nvml/" + fault));
+  }
   std::string ReadRun(const std::string& name) {
     return ReadFile(options_.run_dir + "/" + name).value_or("(missing)");
   }

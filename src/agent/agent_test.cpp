@@ -1,10 +1,15 @@
 // The whole agent on a loop, with a kubelet that speaks gRPC and real worker processes.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
+
+#include <csignal>
 
 #include "agent/agent_fixture_test.h"
 #include "agent/cdi_stage.h"
 #include "agent/toolkit.h"
+#include "base/run_task.h"
+#include "base/subprocess.h"
 #include "cdi/generate/write_spec.h"
 #include "gpu/fake_nvml_test.h"
 #include "gpu/worker.h"
@@ -20,9 +25,19 @@ int BeTheWorker(const std::string& folder) {
   gpu::FakeNvml& fake = gpu::FakeNvml::Get();
   fake = gpu::FakeNvml::FourT4();
   fake.folder = folder;
+  if (Exists(folder + "/mig")) {
+    for (gpu::FakeGpu& gpu : fake.gpus) gpu.mig = true;
+  }
   return gpu::ServeNvml(
       gpu::kNvmlWorkerSocket,
       [](const std::vector<std::string>&) -> Result<gpu::Nvml> { return gpu::LoadFakeNvml(); });
+}
+
+int BeAnAgent(const std::string& run_dir) {
+  AgentOptions options;
+  options.run_dir = run_dir;
+  RunAgent(options, &_exit);
+  return 1;
 }
 
 class AgentTest : public AgentFixture {};
@@ -136,6 +151,60 @@ TEST_F(AgentTest, AnAgentThatStartsAgainWhileInitHangsShowsTheGpusThatItKnewAsUn
   EXPECT_EQ(Stage("driver").reason, "NvmlHung");
 }
 
+TEST_F(AgentTest, WhileInitHangsKubeletHasItsListAndTheGpusComeBackWithIt) {
+  StartKubelet();
+  StartAgent();
+  ASSERT_TRUE(UntilValidated());
+  EndAgent();
+  const size_t before = kubelet_->Registrations().size();
+  Break("hang-nvmlInit_v2");
+  options_.driver_patience = 100ms;
+  StartAgent();
+  ASSERT_TRUE(UntilListed(0));
+  EXPECT_EQ(kubelet_->Registrations().size(), before + 1);
+  EXPECT_EQ(Stage("driver").reason, "DriverStarting");
+  EXPECT_NE(Stage("driver").evidence.find("nvmlInit_v2"), std::string::npos);
+  EXPECT_EQ(ReadRun("validations/driver-ready"), "(missing)");
+  Mend("hang-nvmlInit_v2");
+  agent_->Reload();
+  ASSERT_TRUE(UntilListed(4));
+  ASSERT_TRUE(UntilValidated());
+}
+
+TEST_F(AgentTest, AgentsThatEndBeforeNvmlAnsweredForgetNothing) {
+  StartKubelet();
+  StartAgent();
+  ASSERT_TRUE(UntilValidated());
+  EndAgent();
+  Break("hang-nvmlInit_v2");
+  for (int i = 0; i < 2; ++i) {
+    StartAgent();
+    ASSERT_TRUE(Until([this] {
+      const auto state = ReadState(options_.run_dir);
+      return state && !state->chain.stages.empty() &&
+             state->chain.stages.front().reason == "DriverStarting";
+    }));
+    EXPECT_EQ(ReadState(options_.run_dir)->snapshot.gpus.size(), 4U);
+    EndAgent();
+  }
+}
+
+TEST_F(AgentTest, AStartThatGoesWellNeverCallsAGpuUnhealthy) {
+  options_.driver_patience = 20s;  // whatever else this machine is doing
+  StartKubelet();
+  StartAgent();
+  ASSERT_TRUE(UntilValidated());
+  EndAgent();
+  const size_t before = kubelet_->Lists().size();
+  StartAgent();
+  ASSERT_TRUE(Until([this, before] { return kubelet_->Lists().size() > before; }));
+  ASSERT_TRUE(UntilValidated());
+  const auto lists = kubelet_->Lists();
+  for (size_t i = before; i < lists.size(); ++i) {
+    for (const node::PluginDevice& device : lists[i]) EXPECT_TRUE(device.healthy) << device.id;
+  }
+}
+
 TEST_F(AgentTest, WhatWasKnownBeforeARebootIsForgotten) {
   StartKubelet();
   StartAgent();
@@ -156,6 +225,22 @@ TEST_F(AgentTest, AGpuWithoutItsDeviceNodeIsListedButUnhealthy) {
   StartAgent();
   ASSERT_TRUE(UntilListed(3));
   EXPECT_FALSE(IsListedHealthy(kFirst));
+}
+
+TEST_F(AgentTest, GpusThatAllGoIntoMigModeAreNoLongerHandedOut) {
+  options_.mig_strategy = MigStrategy::kMixed;
+  StartKubelet();
+  StartAgent();
+  ASSERT_TRUE(UntilValidated());
+  Break("mig");
+  agent_->Reload();
+  ASSERT_TRUE(UntilListed(0, 0));
+  ASSERT_TRUE(Until([this] { return Stage("plugin").reason == "NoDevice"; }));
+  EXPECT_EQ(ReadRun("validations/plugin-ready"), "(missing)");
+  Mend("mig");
+  agent_->Reload();
+  ASSERT_TRUE(UntilListed(4));
+  ASSERT_TRUE(UntilValidated());
 }
 
 TEST_F(AgentTest, IsThereAgainAfterKubeletRestarted) {
@@ -191,14 +276,52 @@ TEST_F(AgentTest, ASecondAgentOnTheNodeDoesNotStart) {
   EXPECT_EQ(refused.error().kind(), ErrorKind::kUnavailable);
 }
 
-TEST_F(AgentTest, AToolkitThatDoesNotRunIsSaidAndTheGpusAreOfferedAllTheSame) {
+TEST_F(AgentTest, AnAgentThatWaitsForAnotherEndsWhenItIsTold) {
+  StartAgent();
+  int ends[2];
+  ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+  const FileDescriptor log(ends[0]);
+  FileDescriptor its_log(ends[1]);
+  Command command;
+  command.arguments = {"/proc/self/exe", "agent", options_.run_dir};
+  command.descriptors = {{its_log.get(), STDERR_FILENO}};
+  Result<Child> child = Child::Start(loop_.get_executor(), command);
+  ASSERT_TRUE(child) << child.error().message();
+  its_log.Close();
+  std::string said;
+  std::string buffer(4096, '\0');
+  while (said.find("waiting for the other agent") == std::string::npos) {
+    const ssize_t count = read(log.get(), buffer.data(), buffer.size());
+    ASSERT_GT(count, 0) << said;
+    said.append(buffer, 0, static_cast<size_t>(count));
+  }
+  const Time before = std::chrono::steady_clock::now();
+  child->Kill(SIGTERM);
+  Task<ExitStatus> wait = child->Wait();
+  EXPECT_TRUE(RunTask(loop_, std::move(wait)).ok());
+  EXPECT_LT(std::chrono::steady_clock::now() - before, 2s);
+}
+
+TEST_F(AgentTest, NoGpuIsOfferedBeforeTheHooksRunOnTheHost) {
+  options_.runtime_program = "/bin/false";
+  StartKubelet();
+  StartAgent();
+  ASSERT_TRUE(Until([this] { return Stage("toolkit").state == StageState::kFailed; }));
+  EXPECT_EQ(Stage("toolkit").reason, "ToolkitDoesNotRun");
+  ASSERT_TRUE(Until([this] { return Stage("driver").state == StageState::kReady; }));
+  ASSERT_TRUE(Until([this] { return Stage("cdi").reason == "ToolkitNotReady"; }));
+  EXPECT_EQ(Stage("plugin").reason, "NoDevice");
+  EXPECT_TRUE(kubelet_->Registrations().empty());
+  EXPECT_EQ(Stage("validated").state, StageState::kWaiting);
+}
+
+TEST_F(AgentTest, WithoutTheToolkitNothingWaitsForIt) {
+  options_.toolkit_enabled = false;
   options_.runtime_program = "/bin/false";
   StartKubelet();
   StartAgent();
   ASSERT_TRUE(UntilListed(4));
-  ASSERT_TRUE(Until([this] { return Stage("toolkit").state == StageState::kFailed; }));
-  EXPECT_EQ(Stage("toolkit").reason, "ToolkitDoesNotRun");
-  EXPECT_EQ(Stage("validated").state, StageState::kWaiting);
+  ASSERT_TRUE(UntilValidated());
 }
 
 }  // namespace
@@ -207,6 +330,9 @@ TEST_F(AgentTest, AToolkitThatDoesNotRunIsSaidAndTheGpusAreOfferedAllTheSame) {
 int main(int argc, char** argv) {
   if (argc == 3 && std::string_view(argv[1]) == "nvml") {
     _exit(pawl::agent::BeTheWorker(argv[2]));
+  }
+  if (argc == 3 && std::string_view(argv[1]) == "agent") {
+    return pawl::agent::BeAnAgent(argv[2]);
   }
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();

@@ -52,6 +52,10 @@ Task<Outcome> CdiStage::Run() {
   if (!board_.driver || board_.snapshot.gpus.empty()) {
     co_return Outcome::Waiting("NoGPU", "no GPU is known yet");
   }
+  if (options_.toolkit_enabled && !board_.toolkit_ready) {
+    Offer({});
+    co_return Outcome::Waiting("ToolkitNotReady", "the hooks are not on the host");
+  }
   std::vector<std::string> warnings;
   const Result<cdi::Spec> spec =
       cdi::GenerateSpec(board_.snapshot, GenerateOptionsFor(options_, board_), &warnings);
@@ -61,13 +65,15 @@ Task<Outcome> CdiStage::Run() {
   const Result<Written> written = cdi::WriteSpec(path, *spec);
   if (!written) co_return Outcome::Failed("CdiSpec", written.error().message(), kRetry);
 
-  std::set<std::string> uuids = UuidsIn(*spec, board_.snapshot, options_.allocation.id_strategy);
-  if (uuids != board_.cdi_devices) {
-    board_.cdi_devices = std::move(uuids);
-    board_.changed(Topic::kCdi);
-  }
+  Offer(UuidsIn(*spec, board_.snapshot, options_.allocation.id_strategy));
   co_return Outcome::Ready(std::to_string(spec->devices.size()) + " devices in " + path)
       .After(kLookAgain);
+}
+
+void CdiStage::Offer(std::set<std::string> uuids) {
+  if (uuids == board_.cdi_devices) return;
+  board_.cdi_devices = std::move(uuids);
+  board_.changed(Topic::kCdi);
 }
 
 // Each warning once: the stage runs often.

@@ -1,5 +1,6 @@
 // Stage "cdi": the CDI specification that the device plugin's answers name is in the host's folder,
-// with every GPU that a container can be given (spec/device-plugin.md §8).
+// with every GPU that a container can be given (spec/device-plugin.md §8). None can be while the
+// hooks that it names are not on the host: every start of a container would fail.
 #pragma once
 
 #include <set>
@@ -14,10 +15,11 @@ class CdiStage final : public Stage {
   CdiStage(const AgentOptions& options, Board& board) : options_(options), board_(board) {}
 
   std::string_view name() const override { return "cdi"; }
-  std::vector<Topic> inputs() const override { return {Topic::kGpus}; }
+  std::vector<Topic> inputs() const override { return {Topic::kGpus, Topic::kToolkit}; }
   Task<Outcome> Run() override;
 
  private:
+  void Offer(std::set<std::string> uuids);
   void Warn(const std::vector<std::string>& warnings);
 
   const AgentOptions& options_;

@@ -7,6 +7,9 @@ namespace {
 
 constexpr Duration kLookAgain = 5s;      // for a driver that is not there
 constexpr Duration kLookForOther = 15s;  // for another library in the place of the one in use
+constexpr std::string_view kStarting = "DriverStarting";
+constexpr std::string_view kNotYet =
+    "nvmlInit_v2, or the first reading of the GPUs, has not come back yet";
 
 // "NvmlHung" and "nvmlInit_v2 did not answer" of "NvmlHung: nvmlInit_v2 did not answer".
 std::pair<std::string, std::string> SplitReason(const std::string& text,
@@ -23,6 +26,13 @@ gpu::Snapshot WithProblem(gpu::Snapshot snapshot, const std::string& problem) {
   return snapshot;
 }
 
+// Of GPUs that nobody has seen yet in this run: what was wrong with one earlier need not be so now.
+gpu::Snapshot NothingUsable(gpu::Snapshot snapshot, const std::string& problem) {
+  for (gpu::Gpu& gpu : snapshot.gpus) gpu.problem = problem;
+  for (gpu::SilentGpu& gpu : snapshot.silent) gpu.problem = problem;
+  return snapshot;
+}
+
 }  // namespace
 
 DriverStage::DriverStage(const Executor& executor, const AgentOptions& options, Board& board,
@@ -35,6 +45,7 @@ DriverStage::DriverStage(const Executor& executor, const AgentOptions& options, 
 
 Task<Outcome> DriverStage::Run() {
   Find();
+  ShowWhatWasKnown();
   Outcome outcome = Judge();
   const Status marked = outcome.state == StageState::kReady
                             ? files_.Set("driver-ready", DriverReadyText(*board_.driver))
@@ -91,7 +102,21 @@ void DriverStage::StartWorker() {
     log::Warning("an event of a GPU",
                  {{"gpu", event.uuid}, {"type", event.type}, {"data", event.data}});
   };
+  worker_began_ = std::chrono::steady_clock::now();
   Spawn(executor_, "NVML worker", worker_->Run());
+}
+
+bool DriverStage::Slow() const {
+  return std::chrono::steady_clock::now() - worker_began_ >= options_.driver_patience;
+}
+
+// Kubelet gets its list, with nothing in it that may be used, also while NVML takes its time.
+void DriverStage::ShowWhatWasKnown() {
+  if (!worker_ || worker_->state() != gpu::NvmlWorker::State::kStarting || !Slow()) return;
+  if (!remembered_ || remembered_->gpus.empty() || !board_.snapshot.gpus.empty()) return;
+  board_.snapshot =
+      NothingUsable(*remembered_, std::string(kStarting) + ": " + std::string(kNotYet));
+  board_.changed(Topic::kGpus);
 }
 
 // Nothing is told before the worker has read everything once: a list that grows would be taken for
@@ -101,10 +126,11 @@ void DriverStage::TakeSnapshot() {
   board_.driver_answers = worker_->state() == State::kReady;
   if (worker_->state() == State::kStarting && worker_->snapshot().gpus.empty()) return;
   if (worker_->snapshot().gpus.empty() && remembered_ && !board_.driver_answers) {
-    board_.snapshot = WithProblem(*remembered_, worker_->reason());
+    board_.snapshot = NothingUsable(*remembered_, worker_->reason());
     return;
   }
   board_.snapshot = worker_->snapshot();
+  if (board_.driver_answers) remembered_ = board_.snapshot;
 }
 
 Outcome DriverStage::Judge() {
@@ -117,7 +143,11 @@ Outcome DriverStage::Judge() {
   }
   switch (worker_->state()) {
     case State::kStarting:
-      return Outcome::Waiting("DriverStarting", "NVML is being initialised").After(kLookForOther);
+      if (Slow()) {
+        return Outcome::Waiting(std::string(kStarting), std::string(kNotYet)).After(kLookForOther);
+      }
+      return Outcome::Waiting(std::string(kStarting), "NVML is being initialised")
+          .After(worker_began_ + options_.driver_patience - std::chrono::steady_clock::now());
     case State::kNoDriver: {
       const auto [reason, evidence] = SplitReason(worker_->reason(), "DriverNotFound");
       return Outcome::Waiting(reason, evidence).After(kLookForOther);

@@ -14,8 +14,9 @@ namespace pawl::agent {
 
 class DriverStage final : public Stage {
  public:
-  // `remembered`: what an earlier run of the agent knew in this boot. When NVML hangs before it has
-  // told anything, kubelet is still shown these GPUs, as unhealthy.
+  // `remembered`: what an earlier run of the agent knew in this boot. When NVML has told nothing
+  // after options.driver_patience, kubelet is shown these GPUs, as unhealthy. Without it nothing can
+  // be shown: PCI tells how many GPUs there are, and no UUID.
   DriverStage(const Executor& executor, const AgentOptions& options, Board& board,
               ValidationFiles& files, std::optional<gpu::Snapshot> remembered);
 
@@ -32,6 +33,8 @@ class DriverStage final : public Stage {
  private:
   void Find();
   void StartWorker();
+  bool Slow() const;
+  void ShowWhatWasKnown();
   void TakeSnapshot();
   Outcome Judge();
   Outcome Answered();
@@ -40,9 +43,9 @@ class DriverStage final : public Stage {
   const AgentOptions& options_;
   Board& board_;
   ValidationFiles& files_;
-  std::optional<gpu::Snapshot> remembered_;
+  std::optional<gpu::Snapshot> remembered_;  // the last that NVML told
   std::unique_ptr<gpu::NvmlWorker> worker_;
-  std::string worker_root_;
+  Time worker_began_{};
 };
 
 }  // namespace pawl::agent

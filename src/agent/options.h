@@ -44,6 +44,9 @@ struct AgentOptions {
   std::optional<Duration> call_deadline;
   std::optional<Duration> init_deadline;
   std::optional<Duration> probe_interval;
+  // How long NVML may take to begin before GPUs that were known are shown as unusable. A start that
+  // goes well takes some 50 ms; kubelet is never told of those.
+  Duration driver_patience = 1s;
 
   // How a device node of the host is looked at; tests cannot make any.
   cdi::NodeReader read_device_node = cdi::ReadNodeFacts;

@@ -1,5 +1,7 @@
 #include "agent/plugin_stage.h"
 
+#include <algorithm>
+
 #include "agent/decide/preferred.h"
 #include "base/files.h"
 
@@ -77,27 +79,46 @@ PluginStage::PluginStage(const Executor& executor, const AgentOptions& options, 
 }
 
 Task<Outcome> PluginStage::Run() {
-  if (board_.snapshot.gpus.empty() || (board_.cdi_devices.empty() && !begun_)) {
-    co_return Outcome::Waiting("NoDevice", "there is no GPU to offer yet");
+  Outcome outcome = Offer();
+  const Status marked = outcome.state == StageState::kReady ? files_.Set("plugin-ready", "")
+                                                            : files_.Clear("plugin-ready");
+  if (board_.registered != plugin_.registered()) {
+    board_.registered = plugin_.registered();
+    board_.changed(Topic::kPlugin);
+  }
+  if (!marked) co_return Outcome::Failed("ValidationFile", marked.error().message(), kRetry);
+  co_return outcome;
+}
+
+Outcome PluginStage::Offer() {
+  if (!begun_ && !MayBegin()) {
+    return Outcome::Waiting("NoDevice", board_.snapshot.gpus.empty()
+                                            ? "no GPU is known yet"
+                                            : "no GPU can be given to a container yet");
   }
   Publish();
   if (devices_ == 0) {
-    co_return Outcome::Waiting("NoDevice", "every GPU is in MIG mode");
+    return Outcome::Waiting("NoDevice", board_.snapshot.gpus.empty() ? "there is no GPU any more"
+                                                                     : "every GPU is in MIG mode");
   }
   if (!begun_) {
     begun_ = true;
     Spawn(executor_, "device plugin", plugin_.Run());
   }
-  const Status marked =
-      plugin_.registered() ? files_.Set("plugin-ready", "") : files_.Clear("plugin-ready");
-  if (board_.registered != plugin_.registered()) {
-    board_.registered = plugin_.registered();
-    board_.changed(Topic::kPlugin);
+  if (!plugin_.registered()) {
+    return Outcome::Waiting("KubeletNotRegistered", plugin_.trouble());
   }
-  if (!plugin_.registered()) co_return Outcome::Waiting("KubeletNotRegistered", plugin_.trouble());
-  if (!marked) co_return Outcome::Failed("ValidationFile", marked.error().message(), kRetry);
-  co_return Outcome::Ready(std::string(kResource) + ": " + std::to_string(board_.healthy_devices) +
-                           " of " + std::to_string(devices_) + " devices healthy");
+  return Outcome::Ready(std::string(kResource) + ": " + std::to_string(board_.healthy_devices) +
+                        " of " + std::to_string(devices_) + " devices healthy");
+}
+
+// A first list in which nothing is healthy would only be corrected at once. Where no GPU works there
+// is nothing better to wait for.
+bool PluginStage::MayBegin() const {
+  if (board_.snapshot.gpus.empty()) return false;
+  if (!board_.cdi_devices.empty()) return true;
+  return std::none_of(board_.snapshot.gpus.begin(), board_.snapshot.gpus.end(),
+                      [](const gpu::Gpu& gpu) { return gpu.usable(); });
 }
 
 void PluginStage::Publish() {
@@ -109,7 +130,7 @@ void PluginStage::Publish() {
     board_.healthy_devices = healthy;
     board_.changed(Topic::kPlugin);
   }
-  if (devices_ > 0) plugin_.Publish(state);
+  if (begun_ || devices_ > 0) plugin_.Publish(state);
 }
 
 void PluginStage::Stop() {

@@ -32,6 +32,8 @@ class PluginStage final : public Stage {
   void Stop() override;
 
  private:
+  Outcome Offer();
+  bool MayBegin() const;
   void Publish();
 
   Executor executor_;

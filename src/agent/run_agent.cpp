@@ -2,6 +2,7 @@
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <csignal>
+#include <functional>
 
 #include "agent/agent.h"
 #include "base/log.h"
@@ -26,10 +27,7 @@ Task<> Begin(Agent& agent, asio::io_context& loop, int& exit_code) {
   }
 }
 
-Task<> HandleSignals(Agent& agent, asio::io_context& loop) {
-  const Executor executor = co_await asio::this_coro::executor;
-  asio::signal_set signals(executor, SIGTERM, SIGINT, SIGQUIT);
-  signals.add(SIGHUP);
+Task<> HandleSignals(Agent& agent, asio::io_context& loop, asio::signal_set& signals) {
   while (true) {
     boost::system::error_code error;
     const int signal =
@@ -49,14 +47,18 @@ Task<> HandleSignals(Agent& agent, asio::io_context& loop) {
 
 }  // namespace
 
-int RunAgent(const AgentOptions& options) {
+void RunAgent(const AgentOptions& options, const std::function<void(int)>& ended) {
   int exit_code = 0;
   asio::io_context loop(1);
+  // Before anything else: the first process of a container gets no signal that it does not handle.
+  asio::signal_set signals(loop, SIGTERM, SIGINT, SIGQUIT);
+  signals.add(SIGHUP);
   Agent agent(loop.get_executor(), options);
   Spawn(loop.get_executor(), "start", Begin(agent, loop, exit_code));
-  Spawn(loop.get_executor(), "signals", HandleSignals(agent, loop));
+  Spawn(loop.get_executor(), "signals", HandleSignals(agent, loop, signals));
   loop.run();
-  return exit_code;
+  agent.Stop();
+  ended(exit_code);
 }
 
 }  // namespace pawl::agent

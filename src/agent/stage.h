@@ -34,6 +34,7 @@ class Board {
   gpu::Snapshot snapshot;
   bool driver_answers = false;  // the driver works now; else the snapshot is the last that is known
 
+  bool toolkit_ready = false;         // toolkit: the hooks that CDI names are on the host
   std::set<std::string> cdi_devices;  // cdi: UUIDs that a container can be given
   size_t healthy_devices = 0;         // plugin: those that kubelet may hand out
   bool registered = false;            // plugin

@@ -9,15 +9,18 @@ namespace pawl::agent {
 
 class ToolkitStage final : public Stage {
  public:
-  ToolkitStage(const AgentOptions& options, ValidationFiles& files)
-      : options_(options), files_(files) {}
+  ToolkitStage(const AgentOptions& options, Board& board, ValidationFiles& files)
+      : options_(options), board_(board), files_(files) {}
 
   std::string_view name() const override { return "toolkit"; }
   std::vector<Topic> inputs() const override { return {}; }
   Task<Outcome> Run() override;
 
  private:
+  Task<Outcome> Install();
+
   const AgentOptions& options_;
+  Board& board_;
   ValidationFiles& files_;
 };
 

@@ -2,8 +2,10 @@
 #include "agent/agent.h"
 
 #include <malloc.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cstdio>
 #include <memory>
 #include <string>
 
@@ -98,6 +100,12 @@ void LimitHeap() {
   mallopt(M_TRIM_THRESHOLD, kTrimFrom);
 }
 
+// Without the end of what is static: nothing there has anything left to write.
+void EndProcess(int exit_code) {
+  std::fflush(nullptr);
+  _exit(exit_code);
+}
+
 }  // namespace
 
 void AddAgent(CLI::App& app, int& exit_code) {
@@ -112,7 +120,7 @@ void AddAgent(CLI::App& app, int& exit_code) {
       exit_code = 1;
       return;
     }
-    exit_code = agent::RunAgent(flags->options);
+    agent::RunAgent(flags->options, &EndProcess);
   });
 }
 
