@@ -73,11 +73,11 @@ class ThinSlice(pawl.InstalledTest):
         self.assertEqual(labels.get(prefix + "system-os_release.VERSION_ID"), "12")
         self.assertIn(prefix + "kernel-version.full", labels)
 
-    def test_four_gpus_are_allocatable_soon_after_the_install(self):
+    # How soon is a figure of ./run bench and no test: a busy machine would make it lie.
+    def test_four_gpus_are_allocatable_after_the_install(self):
         status = self.cluster.get("node", NODE)["status"]
         self.assertEqual(status["capacity"][pawl.RESOURCE], "4")
         self.assertEqual(status["allocatable"][pawl.RESOURCE], "4")
-        self.assertLessEqual(self.installed.allocatable_after, 13, "seconds from helm install to allocatable")
 
     def test_a_pod_with_one_gpu_prints_one_uuid(self):
         self.start("one", ["nvidia-smi", "-L"], gpus=1)

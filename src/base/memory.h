@@ -3,8 +3,8 @@
 
 namespace pawl {
 
-// Gives back what only the start needed: free heap, and the pages of program code. Code that runs
-// again comes back from the page cache, a few microseconds a page; the rest stays away. Call it
+// Gives back what only the start needed: free heap, and the pages of program code and constants. What
+// is used again comes back from the page cache, a few microseconds a page; the rest stays away. Call it
 // once, when the process has settled.
 void ReleaseStartupMemory();
 
