@@ -52,6 +52,7 @@ void ReleaseStartupMemory() {
     if (words.size() < 2 || words[0] != "Anonymous:" || words[1] != "0" || !mapping.of_a_file) {
       continue;
     }
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): the kernel names it as a number
     madvise(reinterpret_cast<void*>(mapping.begin), mapping.end - mapping.begin, MADV_DONTNEED);
   }
 }
