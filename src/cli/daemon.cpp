@@ -34,7 +34,7 @@ Result<std::unique_ptr<kube::Client>> ConnectKubernetes(const Executor& executor
   kube::ClientOptions options;
   options.component = component;
   options.version = kVersion;
-  return kube::Client::Create(executor, std::move(*config), std::move(options));
+  return kube::Client::Create(executor, *config, std::move(options));
 }
 
 void OnStopSignal(const Executor& executor, std::function<void()> stop) {

@@ -137,7 +137,7 @@ Result<KnowledgeBase> KnowledgeBase::With(const std::vector<TextFile>& files,
   }
 
   auto stored = std::make_shared<Stored>();
-  Packer packer(*schema_);
+  Packer packer;
   for (const ReadRow& row : rows) {
     if (!row.remove) packer.Add(*row.section, row.fields);
   }

@@ -119,7 +119,7 @@ struct PackedRow {
 // Turns checked rows into a blob: the schema's text, then each section's rows in order.
 class Packer {
  public:
-  explicit Packer(const Schema& schema) : schema_(schema) {
+  Packer() {
     texts_.assign(2, '\0');
     lists_.assign(1, 0);
   }
@@ -141,7 +141,6 @@ class Packer {
   uint32_t Text(std::string_view text);
   uint32_t List(const std::vector<uint32_t>& cells);
 
-  const Schema& schema_;
   std::string texts_;
   std::vector<uint32_t> lists_;
   std::unordered_map<std::string, uint32_t> known_texts_;

@@ -112,6 +112,7 @@ void Recommend(const Question& question, const std::vector<const Verdict*>& pass
 void ListAllowed(const Question& question, const std::vector<const Verdict*>& passing,
                  Answer& answer) {
   std::vector<const Branch*> branches;
+  branches.reserve(passing.size());
   for (const Verdict* verdict : passing) branches.push_back(verdict->candidate.branch);
   std::ranges::sort(branches, {}, &Branch::number);
   branches.erase(std::unique(branches.begin(), branches.end()), branches.end());

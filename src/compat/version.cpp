@@ -131,7 +131,7 @@ std::optional<Compiler> ParseCompiler(std::string_view text) {
   }
   for (const std::string& word : SplitWords(rest)) {
     const std::string_view trimmed =
-        std::string_view(word).substr(std::min(word.size(), word.find_first_not_of("(")));
+        std::string_view(word).substr(std::min(word.size(), word.find_first_not_of('(')));
     const std::string_view number = LeadingVersion(trimmed);
     if (number.find('.') == std::string_view::npos) continue;
     compiler.major = VersionOf(number).major();

@@ -19,7 +19,7 @@ Status Compile(const std::string& out, const std::string& schema_path,
   if (!schema_text) return Fail(schema_text.error());
   Result<Schema> schema = ParseSchema(*schema_text);
   if (!schema) return Fail(schema.error());
-  Packer packer(*schema);
+  Packer packer;
   for (const std::string& path : paths) {
     Result<std::string> text = ReadFile(path);
     if (!text) return Fail(text.error());
