@@ -34,7 +34,6 @@ HttpServer::Answer Verdict(bool good) {
 
 Operator::Operator(const Executor& executor, kube::Client& client, OperatorOptions options)
     : executor_(executor),
-      client_(client),
       options_(std::move(options)),
       wake_(executor),
       stop_(executor),

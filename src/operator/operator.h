@@ -48,7 +48,6 @@ class Operator {
   void TakeAnswer(const kube::Resource& resource, const json::value& object);
 
   Executor executor_;
-  kube::Client& client_;
   OperatorOptions options_;
   Event wake_;  // something changed
   Event stop_;
